@@ -83,29 +83,3 @@ type Opaque struct {
 func (o *Opaque) Type() Type { return o.Code }
 
 func (o *Opaque) fields(k *coder) { k.opaque("body", &o.Data) }
-
-// Extension is one element of an extension list (docs/SPEC.md section 5). A reader keeps the
-// elements that it passed over, and no others.
-type Extension struct {
-	Code  uint8
-	Value []byte
-}
-
-// extensions is an extension list, whose codes are those of a list of the registry. known reads the
-// value of a code that this version knows; it is nil if the list has no such code.
-func (k *coder) extensions(v *[]Extension, codes *codeList, known func(*coder, Extension)) {
-	list(k, k.count8("extensions", len(*v)), v, func(e, before *Extension) {
-		code(k, "extension", &e.Code, codes)
-		k.blob("extension", &e.Value)
-		if before != nil && before.Code >= e.Code {
-			k.fail("extensions", "in ascending order of code, each once")
-		}
-		switch {
-		case k.writing || k.err != nil:
-		case e.Code < firstPassable: // known, or it could not be judged
-			known(k, *e)
-		case len(e.Value) > MaxOpaque:
-			k.fail("extension", fmt.Sprintf("at most %d bytes behind a code that is not known", MaxOpaque))
-		}
-	})
-}

@@ -16,5 +16,5 @@ func (*DisclosureEntry) Type() Type { return TypeDisclosure }
 func (d *DisclosureEntry) fields(k *coder) {
 	k.u64("shuffle", &d.Shuffle)
 	k.disclosed(&d.Form, &d.Tape, &d.Key)
-	k.extensions(&d.Extensions, &codesOfDisclosureExtension, nil)
+	k.extended(&d.Extensions, &codesOfDisclosureExtension)
 }

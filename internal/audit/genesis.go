@@ -75,7 +75,7 @@ func (g *Genesis) fields(k *coder) {
 	}
 	k.administrators(&g.Administrators)
 	k.acts(&g.TwoPersons, &g.Delay)
-	k.extensions(&g.Extensions, &codesOfGenesisExtension, nil)
+	k.extended(&g.Extensions, &codesOfGenesisExtension)
 }
 
 // policy is a witness policy: ASCII text of at most MaxPolicy bytes.

@@ -32,5 +32,5 @@ func (r *Reveal) fields(k *coder) {
 			k.fail("places", "in ascending order, each once")
 		}
 	})
-	k.extensions(&r.Extensions, &codesOfRevealExtension, nil)
+	k.extended(&r.Extensions, &codesOfRevealExtension)
 }

@@ -30,15 +30,24 @@ type Period struct {
 	To   string `json:"to,omitempty"`   // first instant after it; absent: none
 }
 
-// newPeriod returns the period between two times; a zero time is no bound.
-func newPeriod(from, to time.Time) (p Period) {
-	if !from.IsZero() {
-		p.From = FormatTime(from.UnixMilli())
+// bound returns the text of a bound of a period; that of no bound is empty.
+func bound(at time.Time) string {
+	if at.IsZero() {
+		return ""
 	}
-	if !to.IsZero() {
-		p.To = FormatTime(to.UnixMilli())
+	return FormatTime(at.UnixMilli())
+}
+
+// Times returns the times of a manifest that was read, in UTC milliseconds, 0 for no bound.
+func (m *Manifest) Times() (from, to, exportedAt int64) {
+	ms := func(text string) int64 {
+		at, err := parseTime(text)
+		if err != nil {
+			return 0
+		}
+		return at.UnixMilli()
 	}
-	return p
+	return ms(m.Period.From), ms(m.Period.To), ms(m.ExportedAt)
 }
 
 // Marshal returns the one form of m.

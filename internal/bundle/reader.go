@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -159,21 +160,19 @@ func (r *Reader) Deck(hash [32]byte) (shuffle.Deck, error) {
 // Terms returns the document of terms with this hash. It checks the hash.
 func (r *Reader) Terms(hash [32]byte) ([]byte, error) { return termsFiles.read(r.fsys, hash) }
 
-// Strays calls each for the files of the directory that no bundle holds.
-func (r *Reader) Strays(each func(path string)) error {
-	err := fs.WalkDir(r.fsys, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+// Strays counts the files of the directory that no bundle holds, and returns the first.
+func (r *Reader) Strays() (count int, first string, err error) {
+	err = fs.WalkDir(r.fsys, ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !Known(path) {
+			count++
+			first = cmp.Or(first, path)
 		}
-		if !d.IsDir() && !Known(path) {
-			each(path)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("listing the bundle: %w", err)
+		return 0, "", fmt.Errorf("listing the bundle: %w", err)
 	}
-	return nil
+	return count, first, nil
 }
 
 // leaves reports whether name, or a directory above it, is a symbolic link. os.Root does

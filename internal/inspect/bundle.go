@@ -8,7 +8,6 @@ import (
 	"iter"
 	"strings"
 	"syscall"
-	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
@@ -137,8 +136,13 @@ func (b *Bundle) Terms(_ context.Context, hash [32]byte) ([]byte, string, error)
 
 // Finish implements Source. It checks the manifest, and notes the files that are no part of a bundle.
 func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {
-	if notes, err = b.strays(); err != nil {
+	strays, first, err := b.r.Strays()
+	if err != nil {
 		return nil, nil, err
+	}
+	if strays > 0 {
+		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q",
+			strays, audit.Printable(first)))
 	}
 	if b.unread != nil {
 		return []Fault{*b.unread}, notes, nil
@@ -157,33 +161,11 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	return faults, notes, nil
 }
 
-func (b *Bundle) strays() (notes []string, err error) {
-	count, first := 0, ""
-	err = b.r.Strays(func(path string) {
-		if count++; first == "" {
-			first = path
-		}
-	})
-	if count > 0 {
-		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q",
-			count, audit.Printable(first)))
-	}
-	return notes, err
-}
-
 // Period returns the period in the manifest, in UTC milliseconds, 0 for no bound. at is
 // the time at which the bundle was written. All are 0 without a manifest.
 func (b *Bundle) Period() (from, to, at int64) {
-	m := b.manifest
-	if m == nil {
+	if b.manifest == nil {
 		return 0, 0, 0
 	}
-	parse := func(s string) int64 {
-		t, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			return 0
-		}
-		return t.UnixMilli()
-	}
-	return parse(m.Period.From), parse(m.Period.To), parse(m.ExportedAt)
+	return b.manifest.Times()
 }
