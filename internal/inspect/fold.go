@@ -163,16 +163,12 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 // entry folds entry i of the chunk in.
 func (f *fold) entry(c *chunk, i int) {
 	p, index := &c.entries[i], f.state.Size()
-	switch {
-	case p.lost:
-		f.lose(index)
-		return
-	case errors.Is(p.bad, audit.ErrUnknown):
+	if errors.Is(p.bad, audit.ErrUnknown) {
 		f.cannot(index, p.bad)
-		f.lose(index)
-		return
-	case p.bad != nil:
+	} else if p.bad != nil {
 		f.faults.add(fault(CodeMalformed, c.where, "%v", p.bad).at(index))
+	}
+	if p.lost || p.bad != nil {
 		f.lose(index)
 		return
 	}
@@ -254,8 +250,11 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 		if l := f.live[b.Shuffle]; l != nil {
 			l.Dealt = true
 		}
-	case *audit.Close:
-		f.closed(b, p, index, opened, legal)
+	case *audit.Close: // one as continued has no tape: a disclosure entry has it later
+		if l := f.live[b.Shuffle]; l != nil {
+			l.Closed = p.e.Time
+		}
+		f.ended(b, b.Outcome, b.Reason, p, index, opened, legal)
 	case *audit.DisclosureEntry:
 		f.ended(b, audit.OutcomeContinued, audit.ReasonNone, p, index, opened, legal)
 	case *audit.Key:

@@ -115,14 +115,6 @@ func (f *fold) played(id, index, checkpoint uint64, now int64) {
 	}
 }
 
-// closed takes note of a close. A close as continued has no tape: a disclosure entry has it later.
-func (f *fold) closed(c *audit.Close, p *parsed, index uint64, o audit.Opened, legal bool) {
-	if l := f.live[c.Shuffle]; l != nil {
-		l.Closed = p.e.Time
-	}
-	f.ended(c, c.Outcome, c.Reason, p, index, o, legal)
-}
-
 // ended counts a shuffle and sends it to be recomputed.
 func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p *parsed, index uint64,
 	o audit.Opened, legal bool) {
