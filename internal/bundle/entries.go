@@ -106,7 +106,9 @@ func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 		if commit, ok := e.Body.(*audit.Commit); ok {
 			return x.names(ctx, commit.Context)
 		}
-		x.signingKey(index, e)
+		if takeKey(&x.keys, index, e) && index > 0 {
+			x.rotations = append(x.rotations, index)
+		}
 	}
 	return nil
 }
@@ -125,13 +127,11 @@ func (x *export) names(ctx context.Context, c *audit.Context) error {
 	return x.need(ctx, deckFiles, c.DeckHash)
 }
 
-// signingKey notes the signing key that an entry brings, if it brings one.
-func (x *export) signingKey(index uint64, e audit.Entry) {
-	before := len(x.keys.Signing)
-	if index == 0 || e.Body.Type() != audit.TypeGenesis {
-		x.keys.Take(index, e) // signedWith says which key cannot be used
+// takeKey reports whether the genesis or a key entry brings a signing key, and takes it.
+func takeKey(keys *audit.History, index uint64, e audit.Entry) bool {
+	before := len(keys.Signing)
+	if index == 0 || e.Body.Type() == audit.TypeKey {
+		keys.Take(index, e) // signedWith says which key cannot be used
 	}
-	if index > 0 && len(x.keys.Signing) > before {
-		x.rotations = append(x.rotations, index)
-	}
+	return len(keys.Signing) > before
 }

@@ -6,7 +6,6 @@
 package bundle
 
 import (
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,13 +90,4 @@ func Known(path string) bool {
 func knownNumber(s string) bool {
 	_, err := tlog.ParseTilePath("tile/8/0/" + s)
 	return err == nil
-}
-
-// parseHash returns the hash that 64 lower-case hexadecimal digits write.
-func parseHash(digits string) (hash [32]byte, ok bool) {
-	b, err := hex.DecodeString(digits)
-	if err != nil || len(b) != len(hash) || digits != hex.EncodeToString(b) {
-		return hash, false
-	}
-	return [32]byte(b), true
 }

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,11 +59,12 @@ func (n *named) path(hash [32]byte) string { return fmt.Sprintf("%s/%x%s", n.dir
 
 // parse returns the hash in the name of a file.
 func (n *named) parse(name string) (hash [32]byte, ok bool) {
-	digits, ok := strings.CutSuffix(name, n.suffix)
-	if !ok {
+	b, err := hex.DecodeString(strings.TrimSuffix(name, n.suffix))
+	if err != nil || len(b) != len(hash) {
 		return hash, false
 	}
-	return parseHash(digits)
+	hash = [32]byte(b)
+	return hash, n.path(hash) == n.dir+"/"+name
 }
 
 // read reads the file of a hash, and checks that it has the hash.

@@ -80,14 +80,7 @@ func (x *export) keyBelow(end uint64) error {
 		}
 		for index := end; index > first; index-- {
 			e, err := audit.ParseEntry(entries[index-1-first])
-			if err != nil {
-				continue
-			}
-			before := len(x.oldKeys.Signing)
-			if index == 1 || e.Body.Type() == audit.TypeKey {
-				x.oldKeys.Take(index-1, e) // signedWith says which key cannot be used
-			}
-			if len(x.oldKeys.Signing) > before {
+			if err == nil && takeKey(&x.oldKeys, index-1, e) {
 				return nil
 			}
 		}

@@ -156,10 +156,13 @@ func (p *pace) judge() (c DealingCounts, median *[2]uint64) {
 	if m, ok := p.Between.median(); ok {
 		c.InOneGo = p.Between.between(0, m-farGap+1)
 		c.LongBefore = p.After.between(m+farGap, len(p.After))
-		median = &[2]uint64{(uint64(1) << m) >> 1, uint64(1) << m}
+		median = bounds(m)
 	}
 	return c, median
 }
+
+// bounds returns the bounds of a class, in milliseconds: its gaps are at least the first and below the second.
+func bounds(class int) *[2]uint64 { return &[2]uint64{(uint64(1) << class) >> 1, uint64(1) << class} }
 
 func (f *fold) dealings() Dealing {
 	d := Dealing{Tables: []TableDealing{}}

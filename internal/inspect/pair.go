@@ -378,7 +378,7 @@ func (p *pair) sum(r *PairReport, all *tally) {
 	for _, name := range slices.Sorted(maps.Keys(all.tables)) {
 		t := all.tables[name]
 		if m, ok := t.gaps.median(); ok {
-			t.Median = &[2]uint64{(uint64(1) << m) >> 1, uint64(1) << m}
+			t.Median = bounds(m)
 		}
 		if len(r.Tables) < MaxListed {
 			r.Tables = append(r.Tables, *t)
