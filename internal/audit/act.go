@@ -3,14 +3,7 @@ package audit
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
-	"fmt"
 )
-
-// Administrator is a person, or a role of the house, that approves acts.
-type Administrator struct {
-	Name string
-	Key  []byte // type byte and Ed25519 public key
-}
 
 // ActEntry is an approval that one or two administrators signed (docs/SPEC.md section 5.11). It
 // approves the entry for which Approved returns its Digest.
@@ -101,53 +94,3 @@ func ActFor(b Body) (Act, bool) {
 var actOfSubject = map[Subject]Act{SubjectPolicy: ActPolicy, SubjectAuditor: ActAuditor, SubjectSigning: ActSigning,
 	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons,
 	SubjectCoDealer: ActCoDealer}
-
-func (k *coder) administrators(v *[]Administrator) {
-	n := k.count8("administrators", len(*v))
-	if n > MaxAdmins {
-		k.fail("administrators", fmt.Sprintf("at most %d", MaxAdmins))
-	}
-	keys := make(map[string]bool)
-	list(k, n, v, func(a, before *Administrator) {
-		k.name("administrator", &a.Name)
-		k.signingKey("administrator's key", &a.Key)
-		if before != nil && before.Name >= a.Name {
-			k.fail("administrators", "in ascending order of names, each once")
-		}
-		if keys[string(a.Key)] {
-			k.fail("administrators", "the same key twice")
-		}
-		keys[string(a.Key)] = true
-	})
-}
-
-func (k *coder) acts(acts *[]Act, delay *uint32) {
-	list(k, k.count8("acts", len(*acts)), acts, func(a, before *Act) {
-		code(k, "act", a, &codesOfAct)
-		if before != nil && *before >= *a {
-			k.fail("acts", "in ascending order, each once")
-		}
-	})
-	k.u32("delay", delay)
-}
-
-// EncodeBody returns the body of an entry, as files and requests of acts carry it.
-func EncodeBody(b Body) []byte {
-	k := coder{writing: true}
-	b.fields(&k)
-	return k.b
-}
-
-// ParseBody reads what EncodeBody wrote. It returns an ErrUnknown for a type or code that this
-// version does not know, and an ErrMalformed for anything else.
-func ParseBody(t Type, b []byte) (Body, error) {
-	body, k := newBody(t), &coder{b: b}
-	if o, passed := body.(*Opaque); passed {
-		k.unknown("type", uint64(o.Code))
-	}
-	body.fields(k)
-	if err := k.end(t.String()); err != nil {
-		return nil, err
-	}
-	return body, nil
-}

@@ -15,9 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The extensions of commits, deals and closes that tie the shuffles of two ledgers together (docs/BLIND.md).
+// The extensions of deals and closes that tie the shuffles of two ledgers together (docs/BLIND.md).
 const (
-	commitAskKey = 1
 	dealAsked    = 1
 	dealBlind    = 2
 	closeBlind   = 1

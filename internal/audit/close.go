@@ -3,8 +3,6 @@ package audit
 import (
 	"errors"
 	"fmt"
-
-	"shuffled/internal/shuffle"
 )
 
 // ReasonNone stands with every outcome except void.
@@ -73,25 +71,6 @@ func (c *Close) EndsOrder(after *Foreign, asked int) error {
 		return errors.New("the co-dealer's order was closed, and not behind the close of the shuffle")
 	}
 	return nil
-}
-
-// disclosed goes through the fields of a close or disclosure that hold the tape.
-func (k *coder) disclosed(form *Form, tape *[]byte, key *uint64) {
-	code(k, "form", form, &codesOfForm)
-	longest := shuffle.MaxTape
-	switch *form {
-	case FormNone:
-		return
-	case FormTape:
-		k.blob("tape", tape)
-	case FormSealed:
-		k.u64("disclosure key", key)
-		k.blob("sealed tape", tape)
-		longest += MaxOverhead
-	}
-	if len(*tape) == 0 || len(*tape) > longest {
-		k.fail("tape", "empty or too long")
-	}
 }
 
 // DisclosedBy returns what the entry with this body says of a tape. ok is false if the entry ends

@@ -7,14 +7,6 @@ import (
 
 //go:generate go run ./codegen
 
-// Code is one code of a list of the registry (docs/SPEC.md section 15).
-type Code struct {
-	List   string
-	Number uint8
-}
-
-func (c Code) String() string { return fmt.Sprintf("%s %d", c.List, c.Number) }
-
 // codeList is one list of the registry: the names of the codes that this version knows.
 type codeList struct {
 	name  string

@@ -14,6 +14,21 @@ var ErrMalformed = errors.New("malformed")
 // know. A reader cannot judge it, which is not a fault (docs/SPEC.md section 1.4).
 var ErrUnknown = errors.New("unknown, cannot judge")
 
+// Code is one code of a list of the registry (docs/SPEC.md section 15).
+type Code struct {
+	List   string
+	Number uint8
+}
+
+func (c Code) String() string { return fmt.Sprintf("%s %d", c.List, c.Number) }
+
+// Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential,
+// *ActEntry, *Reveal, *DisclosureEntry or, of an entry that was passed over, *Opaque.
+type Body interface {
+	Type() Type
+	fields(k *coder) // goes through the body's fields, in their order
+}
+
 // coder goes through the fields of an encoding in their order, and reads them or
 // writes them: a format is described once for both.
 //
@@ -245,6 +260,3 @@ func (k *coder) end(what string) error {
 	}
 	return k.err
 }
-
-// str8 appends a string to b, after a byte of its length, which is at most 255.
-func str8(b []byte, s string) []byte { return append(append(b, byte(len(s))), s...) }

@@ -18,6 +18,9 @@ type Commit struct {
 	Extensions []Extension
 }
 
+// commitAskKey is the extension with the key under which a co-dealer is asked (docs/BLIND.md).
+const commitAskKey = 1
+
 // Type returns TypeCommit.
 func (*Commit) Type() Type { return TypeCommit }
 

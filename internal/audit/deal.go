@@ -17,6 +17,12 @@ type Run struct {
 	Round     uint16 // of the game, counted from 1; 0 for none
 }
 
+// Aside reports whether nobody is to see the cards of the run: a burn or discard that is not public
+// is not opened before the tape is disclosed (docs/SPEC.md section 8).
+func (r Run) Aside() bool {
+	return !r.Public && (r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard)
+}
+
 // Deal gives out the next places of a shuffle (docs/SPEC.md section 5.5). It names no card: openings do.
 type Deal struct {
 	Shuffle    uint64

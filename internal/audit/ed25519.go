@@ -57,6 +57,12 @@ func CheckEd25519(public []byte) error {
 	return nil
 }
 
+// verifyEd25519 reports whether the signature is valid under the rules of docs/SPEC.md section 7.1.
+// The caller has checked the key (CheckEd25519).
+func verifyEd25519(public, message, signature []byte) bool {
+	return !isSmallOrder(signature[:32]) && ed25519.Verify(public, message, signature)
+}
+
 // strict is a verifier of Ed25519 signatures that refuses those whose R is of small order, which nobody makes by
 // accident. Go takes them and browsers need not (Web Cryptography, Ed25519, verify), so that one file could have two
 // verdicts. Go's verification does the rest: S below the group's order, R in its one encoding, the equation without the

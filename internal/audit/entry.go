@@ -30,13 +30,6 @@ type Entry struct {
 	Body  Body
 }
 
-// Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential,
-// *ActEntry, *Reveal, *DisclosureEntry or, of an entry that was passed over, *Opaque.
-type Body interface {
-	Type() Type
-	fields(k *coder) // goes through the body's fields, in their order
-}
-
 // ShuffleOf returns the id of the shuffle that an entry behind its commit is about; 0 for any other body.
 func ShuffleOf(b Body) uint64 {
 	switch b := b.(type) {
@@ -117,6 +110,37 @@ func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 		return Entry{}, nil, err
 	}
 	return e, k.passed, nil
+}
+
+// ReceiptEntry reads a receipt, and the entry in it.
+func ReceiptEntry(text string) (Receipt, Entry, error) {
+	r, err := ParseReceipt(text)
+	if err != nil {
+		return Receipt{}, Entry{}, err
+	}
+	e, err := ParseEntry(r.Entry)
+	return r, e, err
+}
+
+// EncodeBody returns the body of an entry, as files and requests of acts carry it.
+func EncodeBody(b Body) []byte {
+	k := coder{writing: true}
+	b.fields(&k)
+	return k.b
+}
+
+// ParseBody reads what EncodeBody wrote. It returns an ErrUnknown for a type or code that this
+// version does not know, and an ErrMalformed for anything else.
+func ParseBody(t Type, b []byte) (Body, error) {
+	body, k := newBody(t), &coder{b: b}
+	if o, passed := body.(*Opaque); passed {
+		k.unknown("type", uint64(o.Code))
+	}
+	body.fields(k)
+	if err := k.end(t.String()); err != nil {
+		return nil, err
+	}
+	return body, nil
 }
 
 // bodies make an empty body, by type.

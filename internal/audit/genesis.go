@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// Administrator is a person, or a role of the house, that approves acts.
+type Administrator struct {
+	Name string
+	Key  []byte // type byte and Ed25519 public key
+}
+
 // Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
 type Genesis struct {
 	Revision       uint16          // of the rules of docs/SPEC.md section 9
@@ -86,4 +92,33 @@ func (k *coder) policy(v *[]byte) {
 	if bytes.ContainsFunc(*v, func(r rune) bool { return r != '\n' && (r < 0x20 || r > 0x7e) }) {
 		k.fail("witness policy", "printable ASCII and newlines")
 	}
+}
+
+func (k *coder) administrators(v *[]Administrator) {
+	n := k.count8("administrators", len(*v))
+	if n > MaxAdmins {
+		k.fail("administrators", fmt.Sprintf("at most %d", MaxAdmins))
+	}
+	keys := make(map[string]bool)
+	list(k, n, v, func(a, before *Administrator) {
+		k.name("administrator", &a.Name)
+		k.signingKey("administrator's key", &a.Key)
+		if before != nil && before.Name >= a.Name {
+			k.fail("administrators", "in ascending order of names, each once")
+		}
+		if keys[string(a.Key)] {
+			k.fail("administrators", "the same key twice")
+		}
+		keys[string(a.Key)] = true
+	})
+}
+
+func (k *coder) acts(acts *[]Act, delay *uint32) {
+	list(k, k.count8("acts", len(*acts)), acts, func(a, before *Act) {
+		code(k, "act", a, &codesOfAct)
+		if before != nil && *before >= *a {
+			k.fail("acts", "in ascending order, each once")
+		}
+	})
+	k.u32("delay", delay)
 }

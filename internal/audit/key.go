@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 )
@@ -33,6 +34,8 @@ type Wrap struct {
 func KeyID(public []byte) [32]byte {
 	return sha256.Sum256(append([]byte(labelKeyID), public...))
 }
+
+func compareIDs(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
 // Type returns TypeKey.
 func (*Key) Type() Type { return TypeKey }

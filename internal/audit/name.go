@@ -73,6 +73,9 @@ func Reference(salt []byte, value string) (string, error) {
 	return "h." + base64.RawURLEncoding.EncodeToString(h[:]), nil
 }
 
+// str8 appends a string to b, after a byte of its length, which is at most 255.
+func str8(b []byte, s string) []byte { return append(append(b, byte(len(s))), s...) }
+
 // MaxIdempotencyKey is the longest idempotency key in characters.
 const MaxIdempotencyKey = 255
 

@@ -114,6 +114,14 @@ type terms struct {
 	child      bool // of a shuffle below
 }
 
+type table struct {
+	name    string
+	closed  bool
+	serial  uint64   // of its newest commit
+	last    uint64   // index of its newest commit
+	waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
+}
+
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
 type opened struct {
 	*open
@@ -216,6 +224,13 @@ func (s *openShuffles) insert(o opened) {
 	}
 }
 
+// show sets which places of an open shuffle are public.
+func (s *openShuffles) show(o opened, places shown) {
+	was := o.open.shownNumber
+	o.open.shownNumber = s.shown.hold(string(places), places)
+	s.shown.release(was, string(s.shown.values[was]))
+}
+
 // link makes a slot the first of its table's list.
 func (s *openShuffles) link(slot uint32) {
 	o := s.at(slot)
@@ -253,25 +268,6 @@ func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
 			}
 		}
 	}
-}
-
-// change returns an open shuffle that the caller changes in place. Rollback puts it back as it was,
-// also if it was closed.
-func (s *State) change(id uint64) opened {
-	o, _ := s.open.find(id)
-	s.keep(o)
-	before := &struct {
-		opened opened
-		slot   open
-	}{o, *o.open} // one allocation, as every entry of a shuffle comes here
-	before.opened.open = &before.slot
-	s.push(func() {
-		if s.open.has(id) {
-			s.open.remove(id)
-		}
-		s.open.insert(before.opened)
-	})
-	return o
 }
 
 // remove takes out the open shuffle of an id.

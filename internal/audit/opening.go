@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,6 +25,15 @@ type Opening struct {
 
 // ErrOpening reports an opening that does not prove its value.
 var ErrOpening = errors.New("the opening does not lead to the deck root")
+
+// ParseHash reads 32 bytes of padded base64 in their one form.
+func ParseHash(s string) (h tlog.Hash, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) != len(h) || len(s) != 44 {
+		return h, fmt.Errorf("not 32 bytes of padded base64")
+	}
+	return tlog.Hash(b), nil
+}
 
 // Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with a zero initial counter block under
 // HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32) (docs/SPEC.md section 6.2). Each hides its card

@@ -141,30 +141,6 @@ func (p *Policy) ownWitness() error {
 	return nil
 }
 
-// Satisfied reports whether the policy's quorum cosigned a checkpoint. It does not look at the
-// log's signature. A policy that asks for no witness is satisfied.
-func (p *Policy) Satisfied(signed []byte) bool {
-	_, ok := p.CompleteAt(signed)
-	return ok || !p.Asks()
-}
-
-// CompleteAt returns the first second, since 1970, at which the quorum had cosigned a checkpoint, by its witnesses'
-// clocks (docs/SPEC.md section 7.3). ok is false if it did not, and for a policy that asks for no witness.
-func (p *Policy) CompleteAt(signed []byte) (unix int64, ok bool) {
-	if !p.Asks() {
-		return 0, false
-	}
-	all := p.Cosignatures(signed)
-	slices.SortStableFunc(all, func(a, b Cosignature) int { return cmp.Compare(a.Time, b.Time) })
-	by := make(map[*node]bool, len(all))
-	for _, c := range all {
-		if by[c.by] = true; p.quorum.met(by) {
-			return c.Time, true
-		}
-	}
-	return 0, false
-}
-
 // WitnessGrace is how much later than the first mix or deal, in milliseconds, a quorum may be complete for the level
 // witnessed: clocks differ (docs/SPEC.md section 10.2).
 const WitnessGrace = 10_000

@@ -155,6 +155,12 @@ func oneForm(signed []byte) ([]note.Signature, error) {
 	return unverified.Note.UnverifiedSigs, nil
 }
 
+// Signer is what a signature line says of its signer: a name and the first four bytes of the key's id.
+type Signer struct {
+	Name string
+	ID   uint32
+}
+
 // Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra line (docs/SPEC.md section 7.2).
 type Receipt struct {
 	Index      uint64
@@ -183,16 +189,6 @@ func (r Receipt) Text() string {
 	b = append(b, '\n')
 	// Neither conversion copies: the compiler makes the one string of all three.
 	return "c2sp.org/tlog-proof@v1\n" + string(b) + string(r.Checkpoint)
-}
-
-// ReceiptEntry reads a receipt, and the entry in it.
-func ReceiptEntry(text string) (Receipt, Entry, error) {
-	r, err := ParseReceipt(text)
-	if err != nil {
-		return Receipt{}, Entry{}, err
-	}
-	e, err := ParseEntry(r.Entry)
-	return r, e, err
 }
 
 // ParseReceipt reads a receipt. Limits come before work, and a text that is not

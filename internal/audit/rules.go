@@ -45,53 +45,6 @@ const (
 // sequencer's store and an audit of the whole ledger check it.
 const RuleSlot = "slot"
 
-func (s *State) check(e Entry) error {
-	_, isGenesis := e.Body.(*Genesis)
-	switch {
-	case isGenesis != (s.size == 0):
-		return illegal(RuleGenesisFirst, "entry %d is a %s", s.size, e.Body.Type())
-	case s.genesis == nil && !isGenesis:
-		return illegal(RuleGenesisFirst, "no genesis stands below") // after Force
-	case isGenesis:
-		return checkGenesis(e.Body.(*Genesis))
-	case e.Time < s.time:
-		return illegal(RuleTime, "the time %s comes after %s", Instant(e.Time), Instant(s.time))
-	case s.pair != nil && !s.pair.takes(e):
-		return s.pair.broken()
-	}
-	if err := s.checkApproved(e); err != nil {
-		return err
-	}
-	if err := s.checkHolder(e); err != nil {
-		return err
-	}
-	switch b := e.Body.(type) {
-	case *Commit:
-		return s.checkCommit(b, e)
-	case *Mix:
-		return s.checkMix(b, e)
-	case *Deal:
-		return s.checkDeal(b, e)
-	case *Close:
-		return s.checkClose(b, e)
-	case *Takeover:
-		return s.checkTakeover(b, e.Actor)
-	case *Credential:
-		return s.checkCredential(b)
-	case *ActEntry:
-		return s.checkAct(b, e.Time)
-	case *Reveal:
-		return s.checkReveal(b, e)
-	case *DisclosureEntry:
-		return s.checkDisclosure(b)
-	case *Key:
-		return s.checkKey(b)
-	case *Event:
-		return s.checkEvent(b)
-	}
-	return nil
-}
-
 // table returns the table, made when it is new.
 func (s *State) table(name string) *table {
 	t := s.tables[name]

@@ -1,31 +1,10 @@
 package audit
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 	"maps"
 	"slices"
 )
-
-// persons are the administrators of a ledger and what they approved. The maps and slices
-// in it are never changed in place: a copy of the struct (restored) takes a change back.
-type persons struct {
-	genesis  [32]byte          // SHA-256 of the genesis entry
-	inForce  map[string][]byte // key by name
-	stood    map[string]bool   // names and keys of every administrator there was
-	acts     []Act             // that need two administrators
-	delay    uint32            // seconds
-	newest   uint64            // index of the newest act, 0 for none
-	approved *approval         // what the next entry must be
-	waiting  []WaitingAct      // by index
-}
-
-// approval is what administrators signed. It has the act, because the digest alone could be that of
-// an entry that needs another act, and more signatures.
-type approval struct {
-	act    Act
-	digest [32]byte
-}
 
 // alwaysTwo are the acts that need two administrators in every production ledger. With one of them,
 // an administrator alone could become two persons, or choose the co-dealer.
@@ -164,12 +143,6 @@ func (s *State) checkExpiry(a *ActEntry, now int64) error {
 	return nil
 }
 
-// verifyEd25519 reports whether the signature is valid under the rules of docs/SPEC.md section 7.1.
-// The caller has checked the key (CheckEd25519).
-func verifyEd25519(public, message, signature []byte) bool {
-	return !isSmallOrder(signature[:32]) && ed25519.Verify(public, message, signature)
-}
-
 func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 	p := &s.persons
 	p.newest = index
@@ -212,26 +185,6 @@ func (s *State) spend(e Entry) {
 	} else if act, ok := ActFor(e.Body); ok && len(p.waiting) > 0 && s.NeedsTwo(act) {
 		p.unwait(s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)}, e.Time))
 	}
-}
-
-// adopt ends what an adopted database may have brought back: every credential, and every act that waits.
-func (s *State) adopt(now int64) {
-	known := s.holders.known
-	s.holders.changes++
-	s.push(func() {
-		s.holders.known = known
-		s.holders.changes++
-	})
-	s.persons.waiting = nil
-	revoked := make(map[string]*Holder, len(known))
-	for id, h := range known {
-		after := *h
-		if after.Revoked == 0 {
-			after.Revoked = max(now, 1)
-		}
-		revoked[id] = &after
-	}
-	s.holders.known = revoked
 }
 
 // TwoPersons returns the acts that need two administrators, and after how many seconds an act of one takes effect.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"iter"
 	"maps"
 	"slices"
 )
@@ -77,6 +78,22 @@ func (s *State) sealedLen(tape, sealed int) bool {
 		}
 	}
 	return false
+}
+
+// checkType: a tape is as safe as the weakest key that opens it, so the keys that tapes and
+// disclosure keys of a ledger are sealed to have one type, in production the hybrid one.
+func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
+	if g.Production && kind != KeyHybrid {
+		return illegal(RuleKey, "auditor and disclosure keys of a production ledger have type %d, this one has %d",
+			KeyHybrid, kind)
+	}
+	for k := range inForce {
+		if k[0] != kind {
+			return illegal(RuleKey, "the auditor keys in force have type %d, this key has %d: a ledger has one type",
+				k[0], kind)
+		}
+	}
+	return nil
 }
 
 // checkWraps: a disclosure key is wrapped to every auditor key in force and to no other.

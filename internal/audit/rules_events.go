@@ -87,10 +87,30 @@ func (s *State) applyEvent(e *Event, index uint64, now int64) {
 	}
 }
 
-// stops returns the latch and the kill switches of a saved state.
-func (saved *Saved) stops() stops {
-	s := stops{latched: saved.Latched, killed: make(map[Switch]bool)}
-	for _, k := range saved.Switches {
+// adopt ends what an adopted database may have brought back: every credential, and every act that waits.
+func (s *State) adopt(now int64) {
+	known := s.holders.known
+	s.holders.changes++
+	s.push(func() {
+		s.holders.known = known
+		s.holders.changes++
+	})
+	s.persons.waiting = nil
+	revoked := make(map[string]*Holder, len(known))
+	for id, h := range known {
+		after := *h
+		if after.Revoked == 0 {
+			after.Revoked = max(now, 1)
+		}
+		revoked[id] = &after
+	}
+	s.holders.known = revoked
+}
+
+// stopsOf returns a latch and kill switches that were saved.
+func stopsOf(latched bool, switches []Switch) stops {
+	s := stops{latched: latched, killed: make(map[Switch]bool)}
+	for _, k := range switches {
 		s.killed[k] = true
 	}
 	return s

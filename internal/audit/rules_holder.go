@@ -5,23 +5,6 @@ import (
 	"slices"
 )
 
-// holders are the credentials of a ledger.
-type holders struct {
-	known      map[string]*Holder // every one that was created, by id
-	numbers    map[string]uint32  // of identities that own or owned a shuffle: see State.identity
-	identities []string           // by number
-	changes    uint64             // see State.HolderChanges
-	supposed   bool               // of a file that holds no credentials: all are taken to be in order
-}
-
-// Holder is a credential as its entry made it.
-type Holder struct {
-	Credential
-	Index   uint64 // of its entry
-	Created int64  // time of its entry, UTC milliseconds
-	Revoked int64  // UTC milliseconds, 0 while it is in force
-}
-
 // Holders returns every credential that was created, by its entry.
 func (s *State) Holders() []Holder {
 	all := make([]Holder, 0, len(s.holders.known))

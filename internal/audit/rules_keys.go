@@ -4,36 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 )
-
-// keys are the keys and the witness policy of a ledger.
-type keys struct {
-	signing    []byte                // in force, of Ed25519
-	mldsa      []byte                // in force, of ML-DSA-44; nil: none
-	known      map[[32]byte]standing // every signing, disclosure and auditor key, by KeyID
-	auditors   map[[32]byte][]byte   // in force, by KeyID
-	disclosure disclosure            // the newest
-	policy     []byte
-	coDealer   *Key       // the newest that named one, or named none
-	entries    []KeyEntry // that took effect, by index
-}
-
-// KeyEntry is a key entry that took effect. Its body has no wraps: they are for
-// auditors, and nothing in a ledger depends on them.
-type KeyEntry struct {
-	Index uint64
-	Time  int64 // UTC milliseconds
-	Key   *Key  // not changed
-}
-
-// standing is what became of a key.
-type standing struct {
-	subject Subject
-	retired bool
-}
 
 // SigningKey returns the Ed25519 signing key in force, type byte first, nil before the
 // genesis. The caller does not change it, nor the keys that follow.
@@ -56,8 +29,6 @@ func (s *State) KeyEntries() []KeyEntry { return slices.Clone(s.keys.entries) }
 
 // KeyCount returns how many KeyEntries there are.
 func (s *State) KeyCount() int { return len(s.keys.entries) }
-
-func compareIDs(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
 func (s *State) applyGenesis(g *Genesis) {
 	s.genesis = g
@@ -116,22 +87,6 @@ func soundKey(subject Subject, public []byte) error {
 		}
 	} else if kem, _ := KEMOf(public); CheckSealingKey(public) != nil {
 		return illegal(RuleKey, "the %s key: %s", subject, kem.problem)
-	}
-	return nil
-}
-
-// checkType: a tape is as safe as the weakest key that opens it, so the keys that tapes and
-// disclosure keys of a ledger are sealed to have one type, in production the hybrid one.
-func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
-	if g.Production && kind != KeyHybrid {
-		return illegal(RuleKey, "auditor and disclosure keys of a production ledger have type %d, this one has %d",
-			KeyHybrid, kind)
-	}
-	for k := range inForce {
-		if k[0] != kind {
-			return illegal(RuleKey, "the auditor keys in force have type %d, this key has %d: a ledger has one type",
-				k[0], kind)
-		}
 	}
 	return nil
 }

@@ -5,17 +5,6 @@ import (
 	"slices"
 )
 
-// WaitingAct is an act that one administrator signed although two are asked for (break-glass). It
-// is in force from the end of the delay until it expires.
-type WaitingAct struct {
-	Act     Act
-	Digest  [32]byte // of what it approves
-	Index   uint64   // of its entry
-	At      int64    // time of its entry, UTC milliseconds
-	Due     int64    // of WaitingActs: UTC milliseconds from when on what it approves may be written
-	Expires int64    // UTC milliseconds from when on it may not
-}
-
 // MayWait reports whether one administrator suffices for the act after the delay. For adopting a
 // head two are needed: the entry of an act that waits would move the head that the act names, and a
 // ledger takes no entry before its head is adopted.

@@ -59,12 +59,6 @@ func (s shown) dealt(before, next int, d *Deal) shown {
 	return shownOf(places)
 }
 
-// Aside reports whether nobody is to see the cards of the run: a burn or discard that is not public
-// is not opened before the tape is disclosed (docs/SPEC.md section 8).
-func (r Run) Aside() bool {
-	return !r.Public && (r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard)
-}
-
 // shows returns the kind of the places of the run.
 func (r Run) shows() uint8 {
 	switch {
@@ -85,11 +79,4 @@ func (s shown) revealed(next int, of []uint16) shown {
 		}
 	}
 	return shownOf(places)
-}
-
-// show sets which places of an open shuffle are public.
-func (s *openShuffles) show(o opened, places shown) {
-	was := o.open.shownNumber
-	o.open.shownNumber = s.shown.hold(string(places), places)
-	s.shown.release(was, string(s.shown.values[was]))
 }

@@ -36,12 +36,78 @@ type restored struct {
 	pair    *pair // set when the next entry must be one that belongs to the newest
 }
 
-type table struct {
-	name    string
-	closed  bool
-	serial  uint64   // of its newest commit
-	last    uint64   // index of its newest commit
-	waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
+// keys are the keys and the witness policy of a ledger.
+type keys struct {
+	signing    []byte                // in force, of Ed25519
+	mldsa      []byte                // in force, of ML-DSA-44; nil: none
+	known      map[[32]byte]standing // every signing, disclosure and auditor key, by KeyID
+	auditors   map[[32]byte][]byte   // in force, by KeyID
+	disclosure disclosure            // the newest
+	policy     []byte
+	coDealer   *Key       // the newest that named one, or named none
+	entries    []KeyEntry // that took effect, by index
+}
+
+// KeyEntry is a key entry that took effect. Its body has no wraps: they are for
+// auditors, and nothing in a ledger depends on them.
+type KeyEntry struct {
+	Index uint64
+	Time  int64 // UTC milliseconds
+	Key   *Key  // not changed
+}
+
+// standing is what became of a key.
+type standing struct {
+	subject Subject
+	retired bool
+}
+
+// persons are the administrators of a ledger and what they approved. The maps and slices
+// in it are never changed in place: a copy of the struct (restored) takes a change back.
+type persons struct {
+	genesis  [32]byte          // SHA-256 of the genesis entry
+	inForce  map[string][]byte // key by name
+	stood    map[string]bool   // names and keys of every administrator there was
+	acts     []Act             // that need two administrators
+	delay    uint32            // seconds
+	newest   uint64            // index of the newest act, 0 for none
+	approved *approval         // what the next entry must be
+	waiting  []WaitingAct      // by index
+}
+
+// approval is what administrators signed. It has the act, because the digest alone could be that of
+// an entry that needs another act, and more signatures.
+type approval struct {
+	act    Act
+	digest [32]byte
+}
+
+// WaitingAct is an act that one administrator signed although two are asked for (break-glass). It
+// is in force from the end of the delay until it expires.
+type WaitingAct struct {
+	Act     Act
+	Digest  [32]byte // of what it approves
+	Index   uint64   // of its entry
+	At      int64    // time of its entry, UTC milliseconds
+	Due     int64    // of WaitingActs: UTC milliseconds from when on what it approves may be written
+	Expires int64    // UTC milliseconds from when on it may not
+}
+
+// holders are the credentials of a ledger.
+type holders struct {
+	known      map[string]*Holder // every one that was created, by id
+	numbers    map[string]uint32  // of identities that own or owned a shuffle: see State.identity
+	identities []string           // by number
+	changes    uint64             // see State.HolderChanges
+	supposed   bool               // of a file that holds no credentials: all are taken to be in order
+}
+
+// Holder is a credential as its entry made it.
+type Holder struct {
+	Credential
+	Index   uint64 // of its entry
+	Created int64  // time of its entry, UTC milliseconds
+	Revoked int64  // UTC milliseconds, 0 while it is in force
 }
 
 // pair is what must follow the newest entry: the close of a shuffle, or the disclosures of a chain.
@@ -90,63 +156,11 @@ func NewState() *State {
 	}
 }
 
-// Apply applies e as the next entry; e was parsed, or Encode took it. If e breaks a rule,
-// Apply changes nothing and returns an *Illegal, or an ErrUnknown if a policy has a key that
-// this version cannot judge. It keeps no part of a commit.
-func (s *State) Apply(e Entry) error {
-	if err := s.check(e); err != nil {
-		return err
-	}
-	s.fold(e)
-	return nil
-}
-
-// fold is Apply of an entry that was checked.
-func (s *State) fold(e Entry) {
-	index, expected := s.size, s.pair
-	s.saved = append(s.saved, s.restored)
-	s.push(s.restore)
-	s.size, s.time, s.pair = index+1, e.Time, nil
-	s.spend(e)
-	s.take(e, index, expected)
-}
-
 // restore puts back what fold saved last.
 func (s *State) restore() {
 	last := len(s.saved) - 1
 	s.restored = s.saved[last]
 	s.saved[last], s.saved = restored{}, s.saved[:last]
-}
-
-// take changes the state as the entry with this index says. expected is the pair that it completes, nil for none.
-func (s *State) take(e Entry, index uint64, expected *pair) {
-	switch b := e.Body.(type) {
-	case *Genesis:
-		s.applyGenesis(b)
-		s.persons.genesis = e.hash()
-	case *Commit:
-		s.applyCommit(b, index, e)
-	case *Mix:
-		s.change(b.Shuffle).mixed = true
-	case *Deal:
-		s.applyDeal(b)
-	case *Close:
-		s.applyClose(b, expected, e.Actor)
-	case *Key:
-		s.applyKey(b, index, e.Time)
-	case *Event:
-		s.applyEvent(b, index, e.Time)
-	case *Takeover:
-		s.applyTakeover(b, e.Actor)
-	case *Credential:
-		s.applyCredential(b, index, e.Time)
-	case *ActEntry:
-		s.applyAct(b, index, e.Time)
-	case *Reveal:
-		s.applyReveal(b)
-	case *DisclosureEntry:
-		s.applyDisclosure(b, expected)
-	}
 }
 
 // Mark returns a point to which Rollback can go back.
@@ -166,6 +180,25 @@ func (s *State) Commit() {
 	clear(s.undo) // they hold shuffles that were closed
 	clear(s.saved)
 	s.undo, s.saved = s.undo[:0], s.saved[:0]
+}
+
+// change returns an open shuffle that the caller changes in place. Rollback puts it back as it was,
+// also if it was closed.
+func (s *State) change(id uint64) opened {
+	o, _ := s.open.find(id)
+	s.keep(o)
+	before := &struct {
+		opened opened
+		slot   open
+	}{o, *o.open} // one allocation, as every entry of a shuffle comes here
+	before.opened.open = &before.slot
+	s.push(func() {
+		if s.open.has(id) {
+			s.open.remove(id)
+		}
+		s.open.insert(before.opened)
+	})
+	return o
 }
 
 // push notes how to take back a change, which every change does.

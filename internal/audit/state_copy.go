@@ -38,32 +38,6 @@ type SavedTable struct {
 	Waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
 }
 
-// SavedShuffle is an open shuffle.
-type SavedShuffle struct {
-	ID        uint64
-	Commit    []byte // its body
-	Next      uint16 // next place to deal
-	Round     uint16 // of the newest run of its chain, 0 for none
-	Chain     SavedChain
-	Mixed     bool
-	Owner     string
-	Takeovers uint8
-	Shown     []byte   // which of the dealt places are public, as State keeps it
-	Given     []uint32 // the values that a co-dealer gave
-}
-
-// Copy copies a state in pieces. Between two pieces the state may change; the pieces hold the state as it was at the
-// beginning. A shuffle that changes before its turn is copied before it changes. The size of a piece bounds the time
-// for which the state is held up, and the memory that a copy takes. A Copy belongs to the goroutine of its state.
-type Copy struct {
-	s       *State
-	below   uint64         // entries at the beginning
-	left    int            // open shuffles of that time that are not copied
-	turn    uint8          // marks the slots that are
-	slot    uint32         // the next
-	changed []SavedShuffle // since the last piece
-}
-
 // Copy begins a copy and returns all of the state except its open shuffles. The state has a genesis and is Complete,
 // nothing was applied with Force, and everything is final (Commit). A copy that was begun before ends.
 func (s *State) Copy() (*Copy, *Saved) {
@@ -78,49 +52,6 @@ func (s *State) Copy() (*Copy, *Saved) {
 		saved.Tables = append(saved.Tables, SavedTable{t.name, t.closed, t.serial, t.last, slices.Clone(t.waiting)})
 	}
 	return s.copy, saved
-}
-
-// More returns the next piece: n open shuffles, and those that changed since the last piece. It is empty at the end.
-func (c *Copy) More(n int) ([]SavedShuffle, error) {
-	if c.s.copy != c {
-		return nil, fmt.Errorf("copying the state of %d entries: another copy was begun", c.below)
-	}
-	piece := slices.Grow(c.changed, n)
-	c.changed = nil
-	for ; n > 0 && int(c.slot) < len(c.s.open.chunks)*chunkSlots; c.slot++ {
-		if o := &c.s.open.chunks[c.slot/chunkSlots][c.slot%chunkSlots]; o.id != 0 && c.wants(o) {
-			piece = append(piece, c.take(c.s.open.at(c.slot)))
-			n--
-		}
-	}
-	if len(piece) == 0 && c.left != 0 {
-		return nil, fmt.Errorf("copying the state of %d entries: %d open shuffles are missing", c.below, c.left)
-	}
-	return piece, nil
-}
-
-// End ends the copy, whether it is whole or not.
-func (c *Copy) End() {
-	if c.s.copy == c {
-		c.s.copy = nil
-	}
-}
-
-func (c *Copy) wants(o *open) bool { return o.id < c.below && o.copied != c.turn }
-
-func (c *Copy) take(o opened) SavedShuffle {
-	o.copied = c.turn
-	c.left--
-	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Round: o.round,
-		Mixed: o.mixed, Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers, Shown: []byte(o.shown),
-		Chain: o.save(), Given: o.given}
-}
-
-// keep copies a shuffle that is about to change, if the copy that is being made does not have it yet.
-func (s *State) keep(o opened) {
-	if s.copy != nil && s.copy.wants(o.open) {
-		s.copy.changed = append(s.copy.changed, s.copy.take(o))
-	}
 }
 
 // Restore makes a state of what Copy returned first; every open shuffle follows with Reopen. It returns an ErrUnknown
@@ -138,7 +69,7 @@ func Restore(saved *Saved) (*State, error) {
 	for _, k := range saved.Keys {
 		s.applyKey(k.Key, k.Index, k.Time)
 	}
-	s.size, s.time, s.stops = saved.Size, saved.Time, saved.stops()
+	s.size, s.time, s.stops = saved.Size, saved.Time, stopsOf(saved.Latched, saved.Switches)
 	s.persons.genesis, s.persons.newest, s.persons.waiting = saved.GenesisHash, saved.NewestAct, saved.Waiting
 	for _, index := range saved.Instances {
 		s.instances[index] = true

@@ -37,12 +37,6 @@ type SignedStatement struct {
 	note []byte
 }
 
-// Signer is what a signature line says of its signer: a name and the first four bytes of the key's id.
-type Signer struct {
-	Name string
-	ID   uint32
-}
-
 // signerName is the name of an auditor's key.
 var signerName = regexp.MustCompile(`^[\x21-\x2a\x2c-\x7e]{1,128}$`)
 

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"crypto/sha256"
-	"slices"
 )
 
 // Terms name the document or the list that says what the values of a shuffle mean: the hash of a
@@ -26,29 +25,6 @@ func (t *Terms) fields(k *coder) {
 	default:
 		k.hash("hash of the terms", &t.Hash)
 	}
-}
-
-// checkTerms is the rule terms of a commit.
-func (s *State) checkTerms(c *Context) error {
-	if c.Parent != nil {
-		// checkParent found it.
-		p, _ := s.open.find(c.Parent.ID)
-		if of := p.commit().Context.Terms; !of.equal(c.Terms) {
-			return illegal(RuleTerms, "the terms are not those of the parent, shuffle %d", c.Parent.ID)
-		}
-		return nil
-	}
-	switch t := c.Terms; {
-	case t == nil:
-	case t.Kind == TermsWheel && (!c.IsDraw() || c.IsNumbers()):
-		return illegal(RuleTerms, "a wheel is of a draw list only")
-	case t.Kind == TermsWheel && slices.ContainsFunc(c.Recipe.Ranges,
-		func(k uint32) bool { return k != c.Recipe.Ranges[0] }):
-		return illegal(RuleTerms, "every range of a wheel's draw list is its total, and these differ")
-	case t.Kind == TermsTicketList && (!c.IsNumbers() || t.Count != uint64(c.Of)):
-		return illegal(RuleTerms, "a list of %d tickets is of as many numbers only", t.Count)
-	}
-	return nil
 }
 
 // equal reports whether both are the same; nil is none.

@@ -123,15 +123,6 @@ func parseHashes(texts []string) (all []tlog.Hash, err error) {
 	return all, nil
 }
 
-// ParseHash reads 32 bytes of padded base64 in their one form.
-func ParseHash(s string) (h tlog.Hash, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) != len(h) || len(s) != 44 {
-		return h, fmt.Errorf("not 32 bytes of padded base64")
-	}
-	return tlog.Hash(b), nil
-}
-
 // Marshal returns the one form of t.
 func (t *Transcript) Marshal() ([]byte, error) {
 	b, err := json.Marshal(t)
