@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
 
 // plain reports whether err says that nothing was written.
@@ -54,6 +56,18 @@ func TestLockedHead(t *testing.T) {
 	}
 	if _, err := tx.Exec(t.Context(), "SELECT FROM heads FOR UPDATE"); err != nil {
 		t.Fatal(err)
+	}
+	// It holds up no other ledger in the same transaction.
+	free := aLedger{id: ledger.IDOf("example.org/free")}
+	first := free.next(1)
+	if err := s.Create(t.Context(), ledger.Info{Name: "free", Origin: "example.org/free"}, first); err != nil {
+		t.Fatal(err)
+	}
+	free.head = first.Head
+	moved, err := s.append([]*store.Appending{{ID: l.id, Old: l.head, Batch: l.next(1)},
+		{ID: free.id, Old: free.head, Batch: free.next(1)}})
+	if err != nil || !slices.Equal(moved, []ledger.ID{free.id}) {
+		t.Errorf("appending together with a locked head: %v, %v", moved, err)
 	}
 	// The server gives up first, and says so.
 	err = s.Append(t.Context(), l.id, l.head, l.next(1))
@@ -103,9 +117,12 @@ func TestHeadWaitsForAppends(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := l.next(1)
-	args := append(entryArgs(l.id, l.head.Size, next), l.head.Root[:])
-	if n := query[int](t, other, sqlAppend, args...); n != 1 {
-		t.Fatalf("%d heads moved", n)
+	sql, args, err := appending([]*store.Appending{{ID: l.id, Old: l.head, Batch: next}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := query[ledger.ID](t, other, sql, args...); id != l.id {
+		t.Fatalf("the head of %d moved", id)
 	}
 	heads := make(chan ledger.Head)
 	go func() {

@@ -72,6 +72,7 @@ const appenders = 4
 // Store is a store.Database in one PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
 	store.Common
+	*store.Joint // appends
 
 	appends *pgxpool.Pool          // for Append, Create, Head and all other writes of evidence
 	reads   ledger.Apart[readPool] // for all other calls
@@ -97,6 +98,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	s := &Store{timeout: o.Timeout}
 	s.Common = store.NewCommon(store.DB{Query: s.query, Keep: s.keep, Note: s.note, Shuffles: s.shuffles,
 		ByKeyTags: sqlByKeyTags, DropAccess: sqlDropAccess})
+	s.Joint = store.NewJoint(appenders, s.append)
 	for i, conns := range []int{appenders, o.Readers, o.Audience} {
 		cfg, err := o.pool(dsn, conns, s.moved)
 		if err != nil {

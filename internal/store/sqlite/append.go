@@ -59,30 +59,30 @@ func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch
 	})
 }
 
-// Append implements [ledger.Store].
-func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
-	if err := store.CheckBatch(old.Size, b); err != nil {
-		return err
-	}
-	err := s.transact(ctx, func(w *writer) error {
-		n, err := w.exec(sqlMoveHead, int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
-			int64(id), int64(old.Size), old.Root[:])
-		if err != nil {
-			return err
+// append is a store.Send. In the transaction, what is refused refuses all.
+func (s *Store) append(all []*store.Appending) (moved []ledger.ID, err error) {
+	err = s.transact(context.Background(), func(w *writer) error {
+		for _, a := range all {
+			h := a.Batch.Head
+			n, err := w.exec(sqlMoveHead, int64(h.Size), h.Root[:], h.Checkpoint,
+				int64(a.ID), int64(a.Old.Size), a.Old.Root[:])
+			if err == nil && n > 0 {
+				moved, err = append(moved, a.ID), w.insert(a.ID, a.Batch)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if n == 0 {
-			return ledger.ErrStale
-		}
-		return w.insert(id, b)
+		return nil
 	})
-	if codeOf(err) != sqlite3.SQLITE_CONSTRAINT || errors.Is(err, ledger.ErrUnknownOutcome) {
-		return err
+	if len(all) > 1 || codeOf(err) != sqlite3.SQLITE_CONSTRAINT || errors.Is(err, ledger.ErrUnknownOutcome) {
+		return moved, err
 	}
 	// The head was the expected one: key tags or slots are in the ledger, or rows contradict it.
-	if duplicate := store.Duplicate(context.WithoutCancel(ctx), s.query, id, b); duplicate != nil {
-		return duplicate
+	if duplicate := store.Duplicate(context.Background(), s.query, all[0].ID, all[0].Batch); duplicate != nil {
+		return nil, duplicate
 	}
-	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", err)
+	return nil, fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", err)
 }
 
 // insert adds the evidence of a batch whose head is in place. A prepared statement for each row is as fast as one

@@ -51,6 +51,7 @@ func (o Options) withDefaults() Options {
 // Store is a store.Database in one SQLite file. All methods are safe for concurrent use.
 type Store struct {
 	store.Common
+	*store.Joint // appends
 
 	writer *writer
 	turn   chan struct{}         // capacity 1: the goroutine that put a value in owns writer
@@ -79,6 +80,7 @@ func Open(path string, o Options) (_ *Store, err error) {
 	}
 	s.Common = store.NewCommon(store.DB{Query: s.query, Keep: s.exec, Note: s.exec, Shuffles: shuffles,
 		ByKeyTags: sqlByKeyTag, DropAccess: sqlDropAccess})
+	s.Joint = store.NewJoint(1, s.append)
 	if s.writer, err = newWriter(path, o); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}

@@ -42,6 +42,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Contradictions", testContradictions},
 		{"LargeBatches", testLargeBatches},
 		{"Race", testRace},
+		{"Joint", testJoint},
 		{"FindersDuringAppends", testFindersDuringAppends},
 		{"Cancel", testCancel},
 		{"Closed", testClosed},
