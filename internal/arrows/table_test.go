@@ -120,7 +120,8 @@ var table = map[string]row{
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",
 		ours: []string{"internal/ledger", "internal/audit", "internal/terms", "internal/outcome", "internal/shuffle",
-			"internal/near", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
+			"internal/near", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon",
+			"internal/wire"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",

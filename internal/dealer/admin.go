@@ -13,17 +13,17 @@ import (
 // SwitchRequest sets a kill switch. Which of the other members are set depends on the scope: none for the
 // ledger, Table for a table, and Deck or DeckHash for a deck.
 type SwitchRequest struct {
-	Scope    audit.Scope
-	Table    string
-	Deck     string    // published name
-	DeckHash *[32]byte // of any deck
-	Reason   string    // written to the ledger for ever
+	Scope    audit.Scope `json:"scope"`
+	Table    string      `json:"table,omitzero"`
+	Deck     string      `json:"deck,omitzero"`      // published name
+	DeckHash *[32]byte   `json:"deck_hash,omitzero"` // of any deck
+	Reason   string      `json:"reason"`             // written to the ledger for ever
 }
 
 // Recorded is an entry that was written for an administrator.
 type Recorded struct {
-	Index   uint64
-	Receipt string
+	Index   uint64 `json:"index"`
+	Receipt string `json:"receipt"`
 }
 
 // SetSwitch sets a kill switch. Open shuffles can still be dealt. If the switch is set already, the error is an
@@ -44,7 +44,7 @@ func (r *SwitchRequest) event() (*audit.Event, error) {
 	byTable, byDeck := r.Scope == audit.ScopeTable, r.Scope == audit.ScopeDeck
 	switch {
 	case r.Scope < audit.ScopeLedger || r.Scope > audit.ScopeDeck:
-		return nil, &RequestError{"scope", "must be ledger, table or deck"}
+		return nil, noValue("scope", "must be ledger, table or deck")
 	case !byTable && r.Table != "":
 		return nil, &RequestError{"table", "must be left out, except with the scope table"}
 	case !byDeck && r.Deck != "":

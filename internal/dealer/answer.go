@@ -75,5 +75,5 @@ func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledg
 		return a, "", fmt.Errorf("reading entry %d: %w", row.Index, err)
 	}
 	receipt, err = prove(ctx, row)
-	return Answered{Time: e.Time, Repeated: true}, receipt, err
+	return Answered{Time: Time(e.Time), Repeated: true}, receipt, err
 }

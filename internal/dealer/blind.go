@@ -107,7 +107,7 @@ func (r *record) order() (*order, error) {
 
 // takeOrder asks the co-dealer in force for an order and names it in the plan of c. It returns nil
 // if the plan has no co-dealer.
-func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64) (*order, error) {
+func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time) (*order, error) {
 	if _, ok := c.CoDealer(); !ok {
 		return nil, nil
 	}
@@ -122,7 +122,7 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 	}
 	until := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
 	if closeBy != nil {
-		until = *closeBy
+		until = int64(*closeBy)
 	}
 	receipt, err := d.cfg.CoDealer.Order(ctx, pin.Origin, c, until+audit.OrderMargin)
 	if err != nil {

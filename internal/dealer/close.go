@@ -58,10 +58,10 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req Cl
 func closed(appended []ledger.Appended, shown *Reveal) Close {
 	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
 	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close))
-	answer.Time, answer.Receipt = appended[at].Entry.Time, appended[at].Receipt.Text()
+	answer.Time, answer.Receipt = Time(appended[at].Entry.Time), appended[at].Receipt.Text()
 	if shown != nil {
 		before := appended[at-1]
-		shown.Time, shown.Receipt = before.Entry.Time, before.Receipt.Text()
+		shown.Time, shown.Receipt = Time(before.Entry.Time), before.Receipt.Text()
 		answer.Reveal = shown
 	}
 	return answer

@@ -111,7 +111,7 @@ type asked struct {
 	context *audit.Context
 	deck    shuffle.Deck // zero for a draw list and a child
 	made    any          // the request
-	closeBy *int64
+	closeBy *Time
 	gameRef string
 	child   *ShuffleRequest // when its Parent is set
 
@@ -140,7 +140,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	defer t.wipe()
 	commit.KeyTag, commit.Request, commit.GameRef = a.tag, a.request, a.gameRef
 	if a.closeBy != nil {
-		commit.CloseBy = *a.closeBy
+		commit.CloseBy = int64(*a.closeBy)
 	}
 	if order != nil {
 		sealed = append(sealed, order.receipt...)
@@ -243,6 +243,6 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 // shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
 func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) Shuffle {
 	_, coDealer := keptWith(c, kept)
-	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial,
-		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt, CoDealer: coDealer}
+	return Shuffle{Answered: Answered{Time: Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: Time(c.CloseBy), Receipt: receipt, CoDealer: coDealer}
 }

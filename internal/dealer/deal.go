@@ -76,7 +76,8 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	if err != nil {
 		return Deal{}, err
 	}
-	answer.Time, answer.Receipt, answer.CoDealer = appended[0].Entry.Time, appended[0].Receipt.Text(), receiptIn(given)
+	answer.Time, answer.Receipt = Time(appended[0].Entry.Time), appended[0].Receipt.Text()
+	answer.CoDealer = receiptIn(given)
 	if deal.Asked != nil {
 		row := ledger.Row{Index: appended[0].Index, Entry: appended[0].Receipt.Entry}
 		if answer.Receipt, err = d.orderReceipt(ctx, row); err != nil {

@@ -11,136 +11,149 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/wire"
 )
 
-// ShuffleRequest asks for a shuffle. Exactly one of Deck, Cards and Parent is set. Nil and zero
-// members are absent. Two requests are the same only if the same members are absent.
+// Requests and answers are those of the contract (internal/httpapi/openapi.yaml). A nil or zero member is absent, if it
+// may be. Two requests are the same only if the same members are absent.
+
+// ShuffleRequest asks for a shuffle. Exactly one of Deck, Cards and Parent is set.
 type ShuffleRequest struct {
-	Table      string
-	Deck       string           // published name
-	Cards      []string         // custom deck, 2..4,096 names
-	Take       *int             // cards to commit, absent: all
-	EndAt      *EndAt           // cut-card place
-	Parent     *Parent          // cards of an open shuffle, in place of Deck and Cards
-	Plan       *MixPlan         // absent: none
-	Disclosure audit.Disclosure // absent: the ledger's
-	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
-	GameRef    string
-	Terms      *audit.Terms // absent: none; a child has its parent's
-	ForLedger  string       // an order for the ledger of this origin; "": none
+	Table      string           `json:"table"`
+	Deck       string           `json:"deck,omitzero"`       // published name
+	Cards      []string         `json:"cards,omitzero"`      // custom deck, 2..4,096 names
+	Take       *int             `json:"take,omitzero"`       // cards to commit, absent: all
+	EndAt      *EndAt           `json:"end_at,omitzero"`     // cut-card place
+	Parent     *Parent          `json:"parent,omitzero"`     // cards of an open shuffle, in place of Deck and Cards
+	Plan       *MixPlan         `json:"mix,omitzero"`        // absent: none
+	Disclosure audit.Disclosure `json:"disclosure,omitzero"` // absent: the ledger's
+	CloseBy    *Time            `json:"close_by,omitzero"`   // absent: the ledger's default
+	GameRef    string           `json:"game_ref,omitzero"`
+	Terms      *audit.Terms     `json:"terms,omitzero"`      // absent: none; a child has its parent's
+	ForLedger  string           `json:"for_ledger,omitzero"` // an order for the ledger of this origin; absent: none
 }
 
 // Parent asks for cards of an open shuffle of the same table to be shuffled again.
 type Parent struct {
-	ID        uint64
-	Positions []uint16 // committed positions, distinct; nil: those that were not dealt
+	ID        uint64   `json:"id"`
+	Positions []uint16 `json:"positions,omitzero"` // committed positions, distinct; nil: those that were not dealt
 }
 
 // MixPlan asks for outside randomness: at least one source.
 type MixPlan struct {
-	CoDealer bool       // the places go through the order of the ledger's co-dealer
-	Slots    [][32]byte // hashes of players' values
-	Beacon   bool
-	Round    uint64 // of the beacon; 0: the dealer chooses
-	Cut      bool
+	CoDealer wire.True   `json:"co_dealer,omitzero"` // the places go through the order of the ledger's co-dealer
+	Slots    [][32]byte  `json:"slots,omitzero"`     // hashes of players' values
+	Beacon   *BeaconPlan `json:"beacon,omitzero"`
+	Cut      wire.True   `json:"cut,omitzero"`
 }
 
-// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is set; nil and zero members are absent.
+// BeaconPlan names a round of the beacon.
+type BeaconPlan struct {
+	Round *uint64 `json:"round,omitzero"` // absent: the dealer chooses
+}
+
+// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is set.
 type DrawsRequest struct {
-	Table      string
-	Ranges     []uint32 // a value 1..k for each k, independent
-	Numbers    *Numbers
-	Wheel      []Stop // one spin
-	Plan       *MixPlan
-	Disclosure audit.Disclosure // absent: the ledger's
-	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
-	GameRef    string
-	Terms      *audit.Terms // absent: none
-	ForLedger  string       // an order for the ledger of this origin; "": none
+	Table      string           `json:"table"`
+	Ranges     []uint32         `json:"ranges,omitzero"` // a value 1..k for each k, independent
+	Numbers    *Numbers         `json:"numbers,omitzero"`
+	Wheel      []Stop           `json:"wheel,omitzero"` // one spin
+	Plan       *MixPlan         `json:"mix,omitzero"`
+	Disclosure audit.Disclosure `json:"disclosure,omitzero"` // absent: the ledger's
+	CloseBy    *Time            `json:"close_by,omitzero"`   // absent: the ledger's default
+	GameRef    string           `json:"game_ref,omitzero"`
+	Terms      *audit.Terms     `json:"terms,omitzero"`      // absent: none
+	ForLedger  string           `json:"for_ledger,omitzero"` // an order for the ledger of this origin; absent: none
 }
 
 // Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a shuffle of them all.
 // So the commit fixes every number before the first one is known. Reservoir sampling, which is
 // made for lists of unknown length, could not do that.
-type Numbers struct{ Of, Take int }
+type Numbers struct {
+	Of   int `json:"of"`
+	Take int `json:"take"`
+}
 
 // Stop is one stop of a wheel. Its probability is its weight over the sum of all weights.
 type Stop struct {
-	Label  string // a card name
-	Weight int    // from 1
+	Label  string `json:"label"`  // a card name
+	Weight int    `json:"weight"` // from 1
 }
 
 // EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
-type EndAt struct{ Lo, Hi int }
+type EndAt = wire.EndAt
+
+// Time is in UTC milliseconds.
+type Time = wire.Timestamp
 
 // Answered is the part that all answers have.
 type Answered struct {
-	Time     int64 // of the entry, UTC milliseconds
-	Repeated bool  // the request was answered before, and the rest of the answer is the same
+	Time     Time `json:"time"`              // of the entry
+	Repeated bool `json:"repeated,omitzero"` // the request was answered before, and the rest of the answer is the same
 }
 
 // Shuffle is the answer to a ShuffleRequest, the same for ever, except Repeated.
 type Shuffle struct {
 	Answered
-	ID         uint64
-	Table      string
-	Serial     uint64
-	Commitment [32]byte
-	DeckRoot   [32]byte
-	CloseBy    int64  // UTC milliseconds
-	Receipt    string // C2SP tlog-proof of the commit
-	CoDealer   string // with a co-dealer, the receipt of its commit
+	ID         uint64   `json:"id"`
+	Table      string   `json:"table"`
+	Serial     uint64   `json:"serial"`
+	Commitment [32]byte `json:"commitment"`
+	DeckRoot   [32]byte `json:"deck_root"`
+	CloseBy    Time     `json:"close_by"`
+	Receipt    string   `json:"receipt"`            // C2SP tlog-proof of the commit
+	CoDealer   string   `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its commit
 }
 
 // MixRequest reveals the values of a plan.
 type MixRequest struct {
-	Slots  [][32]byte
-	Beacon *[48]byte // absent: the dealer fetches the round, if the plan has a beacon
-	Cut    *int
+	Slots  [][32]byte `json:"slots,omitzero"`
+	Beacon *[48]byte  `json:"beacon,omitzero"` // absent: the dealer fetches the round, if the plan has a beacon
+	Cut    *int       `json:"cut,omitzero"`
 }
 
 // Mix is the answer to a MixRequest, the same for ever, except Repeated.
 type Mix struct {
 	Answered
-	Receipt string
+	Receipt string `json:"receipt"`
 }
 
 // DealRequest asks for the next places of a shuffle.
 type DealRequest struct {
-	First int
-	Runs  []audit.Run
-	Close *CloseRequest // close it in the same batch
-	State [32]byte      // with a co-dealer: hash of the game's history, or zeros
-	Asked *Asking       // of an order for another ledger
+	First int           `json:"first"` // below 0: not given
+	Runs  []audit.Run   `json:"runs"`
+	Close *CloseRequest `json:"close,omitzero"` // close it in the same batch
+	State [32]byte      `json:"state,omitzero"` // with a co-dealer: hash of the game's history, or zeros
+	Asked *Asking       `json:"asked,omitzero"` // of an order for another ledger
 }
 
 // Deal is the answer to a DealRequest, the same for ever, except Repeated.
 type Deal struct {
 	Answered
-	Cards    []audit.Card // of runs that are not Aside, by place
-	Unopened []Unopened   // the other places
-	Shows    []uint32     // of draws, what the places of Cards show, moved by a mix
-	Labels   []string     // of a wheel, what Shows mean
-	Next     int          // the next place to deal
-	LastHand bool         // the cut card has come out
-	Receipt  string
-	CoDealer string // with a co-dealer, the receipt of its deal
-	Close    *Close // with DealRequest.Close
+	Cards    []audit.Card `json:"cards"`              // of runs that are not Aside, by place
+	Unopened []Unopened   `json:"unopened,omitempty"` // the other places
+	Shows    []uint32     `json:"shows,omitempty"`    // of draws, what the places of Cards show, moved by a mix
+	Labels   []string     `json:"labels,omitempty"`   // of a wheel, what Shows mean
+	Next     int          `json:"next"`               // the next place to deal
+	LastHand bool         `json:"last_hand,omitzero"` // the cut card has come out
+	Receipt  string       `json:"receipt"`
+	CoDealer string       `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its deal
+	Close    *Close       `json:"close,omitzero"`     // with DealRequest.Close
 }
 
 // Unopened is a place that was dealt and opens nothing.
 type Unopened struct {
-	Place     int
-	Purpose   audit.Purpose
-	Recipient string
+	Place     int           `json:"place"`
+	Purpose   audit.Purpose `json:"purpose"`
+	Recipient string        `json:"recipient,omitzero"`
 }
 
 // CloseRequest asks for the end of a shuffle.
 type CloseRequest struct {
-	Outcome audit.Outcome // completed, ended_early or void
-	Reason  audit.Reason  // with void
-	Reveal  []int         // places that become public in front of it; nil: none
-	Follows string        // of an order for another ledger: receipt of the close of its shuffle; "": none
+	Outcome audit.Outcome `json:"outcome"`          // completed, ended_early or void
+	Reason  audit.Reason  `json:"reason,omitzero"`  // with void
+	Reveal  []int         `json:"reveal,omitzero"`  // places that become public in front of it; nil: none
+	Follows string        `json:"follows,omitzero"` // of an order for another ledger: receipt of its shuffle's close
 
 	follows *audit.Follows  // of Follows, checked
 	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
@@ -152,21 +165,21 @@ type CloseRequest struct {
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
 type Close struct {
 	Answered
-	Tape    []byte // when it is disclosed to everybody, else nil
-	Receipt string
-	Reveal  *Reveal // with CloseRequest.Reveal
+	Tape    []byte  `json:"tape,omitempty"` // when it is disclosed to everybody, else nil
+	Receipt string  `json:"receipt"`
+	Reveal  *Reveal `json:"reveal,omitzero"` // with CloseRequest.Reveal
 }
 
 // TakeoverRequest asks for a shuffle of another identity, to close it.
 type TakeoverRequest struct {
-	Reason string // written to the ledger for ever
+	Reason string `json:"reason"` // written to the ledger for ever
 }
 
 // Takeover is the answer to a TakeoverRequest.
 type Takeover struct {
 	Answered
-	From    string // the owner before
-	Receipt string
+	From    string `json:"from"` // the owner before
+	Receipt string `json:"receipt"`
 }
 
 // Status is the public state of a shuffle: what its commit's entry does not say.
@@ -183,7 +196,7 @@ type Status struct {
 	Closed   bool
 	// Continued: closed as continued, and its tape is not disclosed yet.
 	Continued bool
-	ClosedAt  int64 // when Closed
+	ClosedAt  Time // when Closed
 	Outcome   audit.Outcome
 	Reason    audit.Reason
 }
@@ -196,6 +209,14 @@ type RequestError struct {
 }
 
 func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Rule) }
+
+// ValueError is a RequestError about a value that is not there, or that no request may have.
+type ValueError struct{ RequestError }
+
+func (e *ValueError) Unwrap() error { return &e.RequestError }
+
+// noValue is a ValueError.
+func noValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
 
 // What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's errors.
 var (

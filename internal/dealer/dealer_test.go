@@ -94,8 +94,8 @@ func TestRefusals(t *testing.T) {
 	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 	size := tb.Ledger().Live().Size
 	num := func(n int) *int { return &n }
-	past := time.Now().Add(-time.Minute).UnixMilli()
-	far := time.Now().Add(3 * time.Hour).UnixMilli()
+	past := dealer.Time(time.Now().Add(-time.Minute).UnixMilli())
+	far := dealer.Time(time.Now().Add(3 * time.Hour).UnixMilli())
 
 	shuffles := map[string]struct {
 		field string

@@ -220,7 +220,7 @@ func TestNoAuditors(t *testing.T) {
 func TestRotationByAge(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
 		long := func(key string) uint64 {
-			by := tb.now().Add(2*time.Hour - time.Minute).UnixMilli()
+			by := dealer.Time(tb.now().Add(2*time.Hour - time.Minute).UnixMilli())
 			req := hand
 			req.CloseBy = &by
 			return tb.commit(key, req).ID

@@ -31,16 +31,21 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 		}
 		plan = append(plan, audit.Planned{Source: audit.SourceSlot, Slot: slot})
 	}
-	if p.Round > audit.MaxInteger {
-		return nil, &RequestError{"mix.beacon.round", "must be a round from 1"}
-	}
-	if p.Beacon {
-		plan = append(plan, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: p.Round})
+	if p.Beacon != nil {
+		beacon := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet}
+		if p.Beacon.Round != nil {
+			if beacon.Round = *p.Beacon.Round; beacon.Round < 1 || beacon.Round > audit.MaxInteger {
+				return nil, noValue("mix.beacon.round", "must be a round from 1")
+			}
+		}
+		plan = append(plan, beacon)
 	}
 	if p.Cut {
 		plan = append(plan, audit.Planned{Source: audit.SourceCut})
 	}
 	switch {
+	case p.Slots != nil && len(p.Slots) == 0:
+		return nil, noValue("mix.slots", "must not be empty")
 	case len(plan) == 0:
 		return nil, &RequestError{"mix", "must name at least one of co_dealer, slots, beacon and cut"}
 	case len(plan) > audit.MaxSources:
@@ -59,14 +64,14 @@ func (d *Dealer) chooseRound(c *audit.Context) {
 }
 
 // checkRound refuses a round that comes out at close_by or later: it could not be revealed.
-func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
+func (d *Dealer) checkRound(c *audit.Context, closeBy *Time) error {
 	p, ok := c.Beacon()
 	if !ok {
 		return nil
 	}
 	by := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000
 	if closeBy != nil {
-		by = *closeBy
+		by = int64(*closeBy)
 	}
 	if at, known := audit.BeaconTime(p.Chain, p.Round); known && at >= by/1000 {
 		return &RequestError{"mix.beacon.round", "must come out before close_by"}
@@ -109,7 +114,7 @@ func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record, req MixR
 	if err != nil {
 		return Mix{}, err
 	}
-	return Mix{Answered{Time: appended[0].Entry.Time}, appended[0].Receipt.Text()}, nil
+	return Mix{Answered{Time: Time(appended[0].Entry.Time)}, appended[0].Receipt.Text()}, nil
 }
 
 func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {

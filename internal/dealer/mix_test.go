@@ -89,7 +89,7 @@ func TestMix(t *testing.T) {
 		func(t *testing.T, tb *table) {
 			values, hashes := slots("mix", 2)
 			s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-				Plan: &dealer.MixPlan{Slots: hashes, Beacon: true, Round: round.Round, Cut: true}})
+				Plan: &dealer.MixPlan{Slots: hashes, Beacon: &dealer.BeaconPlan{Round: new(round.Round)}, Cut: true}})
 			if plan := tb.commitOf(s.ID).Context.Plan; len(plan) != 4 || plan[2].Round != round.Round {
 				t.Errorf("the plan is %+v", plan)
 			}
@@ -239,9 +239,10 @@ func TestMixPlans(t *testing.T) {
 		"33 sources":         {"mix", "", dealer.MixPlan{Slots: hashes}},
 		"32 slots and a cut": {"mix", "", dealer.MixPlan{Slots: hashes[:32], Cut: true}},
 		"a round that is out": {"", audit.RuleBeacon,
-			dealer.MixPlan{Beacon: true, Round: before.Round}},
-		"an old round":  {"", audit.RuleBeacon, dealer.MixPlan{Beacon: true, Round: 1}},
-		"no such round": {"mix.beacon.round", "", dealer.MixPlan{Beacon: true, Round: audit.MaxInteger + 1}},
+			dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(before.Round)}}},
+		"an old round":  {"", audit.RuleBeacon, dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(1))}}},
+		"no such round": {"mix.beacon.round", "",
+			dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(audit.MaxInteger + 1))}}},
 	} {
 		tb.unwritten(func() {
 			_, err := tb.Shuffle(t.Context(), as("tester"), "k",
@@ -253,8 +254,8 @@ func TestMixPlans(t *testing.T) {
 		return dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &plan}
 	}
 	// A refused request used no key, and the next round is not out.
-	tb.commit("k", with("k", dealer.MixPlan{Beacon: true, Round: last.Round}))
-	chosen := with("chosen", dealer.MixPlan{Beacon: true})
+	tb.commit("k", with("k", dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(last.Round)}}))
+	chosen := with("chosen", dealer.MixPlan{Beacon: new(dealer.BeaconPlan)})
 	s := tb.commit("chosen", chosen)
 	plan := tb.commitOf(s.ID).Context.Plan
 	if at := roundTime(plan[0].Round); !at.After(tb.now()) || at.After(tb.now().Add(time.Minute)) {
@@ -266,7 +267,8 @@ func TestMixPlans(t *testing.T) {
 	}
 	few := newTableWith(t, setting{modes: 1 << (audit.SourceSlot - 1)})
 	few.unwritten(func() {
-		for _, plan := range []dealer.MixPlan{{Cut: true}, {Beacon: true}, {Slots: hashes[:1], Cut: true}} {
+		for _, plan := range []dealer.MixPlan{{Cut: true}, {Beacon: new(dealer.BeaconPlan)},
+			{Slots: hashes[:1], Cut: true}} {
 			_, err := few.Shuffle(t.Context(), as("tester"), "k", with("k", plan))
 			wantRefusal(t, "a source that the ledger does not declare", err, "", audit.RuleMixModes)
 		}

@@ -135,7 +135,7 @@ func TestFetchedRound(t *testing.T) {
 	}
 	tb.Dealer = dealer.New(tb.cfg)
 	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-		Plan: &dealer.MixPlan{Beacon: true, Round: round.Round}})
+		Plan: &dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round.Round)}}})
 	mix := func() error {
 		_, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{})
 		return err

@@ -12,17 +12,18 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/wire"
 )
 
 // terms draws what commits of all kinds may have.
-func (m *model) terms(r *rapid.T) (table, key string, who audit.Disclosure, closeBy *int64) {
+func (m *model) terms(r *rapid.T) (table, key string, who audit.Disclosure, closeBy *dealer.Time) {
 	table = rapid.SampledFrom([]string{"t", "u"}).Draw(r, "table")
 	m.keys++
 	who = rapid.SampledFrom([]audit.Disclosure{0, audit.DisclosurePublic, audit.DisclosureAuditor}).Draw(r,
 		"disclosure")
 	if rapid.Bool().Draw(r, "soon") {
 		at := m.now() + rapid.Int64Range(0, 900).Draw(r, "life")*1000
-		closeBy = &at
+		closeBy = new(dealer.Time(at))
 	}
 	return table, fmt.Sprint("key-", m.keys), who, closeBy
 }
@@ -33,7 +34,7 @@ func (m *model) plan(r *rapid.T, table string, cards bool) (plan *dealer.MixPlan
 		return nil, nil, false
 	}
 	n := rapid.IntRange(0, 2).Draw(r, "slots")
-	plan = &dealer.MixPlan{Cut: cards && (n == 0 || rapid.Bool().Draw(r, "cut"))}
+	plan = &dealer.MixPlan{Cut: wire.True(cards && (n == 0 || rapid.Bool().Draw(r, "cut")))}
 	if n == 0 && !plan.Cut {
 		return nil, nil, false
 	}
@@ -67,7 +68,7 @@ func (m *model) commit(r *rapid.T) {
 	want := m.blocked(at, deck)
 	switch {
 	case want != "":
-	case closeBy != nil && *closeBy <= m.now():
+	case closeBy != nil && int64(*closeBy) <= m.now():
 		want = audit.RuleCloseBy
 	case taken:
 		want = audit.RuleSlot
@@ -105,7 +106,7 @@ func (m *model) draw(r *rapid.T) {
 	want := m.blocked(at, "")
 	switch {
 	case want != "":
-	case closeBy != nil && *closeBy <= m.now():
+	case closeBy != nil && int64(*closeBy) <= m.now():
 		want = audit.RuleCloseBy
 	case taken:
 		want = audit.RuleSlot

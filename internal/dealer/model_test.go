@@ -203,7 +203,7 @@ func (m *model) blocked(table, deck string) string {
 func (m *model) begun(r *rapid.T, s dealer.Shuffle, p *play) {
 	m.serials[p.table]++
 	m.opened[p.table] = true
-	p.id, p.table, p.serial, p.closeBy = s.ID, s.Table, s.Serial, s.CloseBy
+	p.id, p.table, p.serial, p.closeBy = s.ID, s.Table, s.Serial, int64(s.CloseBy)
 	p.deals = make(map[int]dealer.DealRequest)
 	if s.Serial != m.serials[p.table] {
 		r.Fatalf("serial %d of table %s, want %d", s.Serial, p.table, m.serials[p.table])

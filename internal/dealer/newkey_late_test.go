@@ -127,7 +127,7 @@ func TestLyingKeyOfAChild(t *testing.T) {
 		dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
-	by := tb.now().Add(7000 * time.Second).UnixMilli()
+	by := dealer.Time(tb.now().Add(7000 * time.Second).UnixMilli())
 	req.CloseBy = &by
 	parent := tb.commit("parent", req)
 	tb.Ledger().Close()

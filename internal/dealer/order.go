@@ -23,10 +23,10 @@ type House struct {
 
 // Asking is a request of a house to its co-dealer, without the runs.
 type Asking struct {
-	Commit string   // receipt of the commit of the house's shuffle
-	After  string   // receipt of the mix or deal before it; "": the commit is the entry before it
-	State  [32]byte // hash of the game's history, or zeros
-	Ask    [64]byte // signature under the commit's ask key
+	Commit string   `json:"commit"`         // receipt of the commit of the house's shuffle
+	After  string   `json:"after,omitzero"` // receipt of the mix or deal before it; absent: the commit comes before it
+	State  [32]byte `json:"state,omitzero"` // hash of the game's history, or zeros
+	Ask    [64]byte `json:"ask"`            // signature under the commit's ask key
 }
 
 // houseOf returns the house that an order is for.

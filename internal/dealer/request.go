@@ -78,7 +78,7 @@ type common struct {
 	table      string
 	plan       *MixPlan
 	disclosure audit.Disclosure
-	closeBy    *int64
+	closeBy    *Time
 	gameRef    string
 	terms      *audit.Terms
 	forLedger  string
@@ -94,6 +94,9 @@ func (r *DrawsRequest) common() common {
 
 // context validates the members and returns a context that has them.
 func (t common) context(g *audit.Genesis) (*audit.Context, error) {
+	if t.table == "" {
+		return nil, noValue("table", "must be given")
+	}
 	if err := audit.CheckName(t.table); err != nil {
 		return nil, &RequestError{"table", err.Error()}
 	}
@@ -116,7 +119,10 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 
 // validate refuses a deal that is wrong whatever the state of the ledger is.
 func (r *DealRequest) validate() error {
-	if r.First < 0 || r.First > shuffle.MaxCards {
+	if r.First < 0 {
+		return noValue("first", "must be given: a place, from 0")
+	}
+	if r.First > shuffle.MaxCards {
 		return &RequestError{"first", fmt.Sprintf("must be a place, 0 to %d", shuffle.MaxCards)}
 	}
 	if len(r.Runs) < 1 || len(r.Runs) > audit.MaxRuns {
@@ -129,7 +135,7 @@ func (r *DealRequest) validate() error {
 			return &RequestError{field("count"), fmt.Sprintf("must be 1 to %d", shuffle.MaxCards)}
 		}
 		if run.Purpose < audit.PurposeSeat || run.Purpose > audit.PurposeOrder {
-			return &RequestError{field("purpose"), "must be seat, board, burn, discard, rabbit or order"}
+			return noValue(field("purpose"), "must be seat, board, burn, discard, rabbit or order")
 		}
 		if run.Purpose == audit.PurposeSeat && run.Recipient == "" {
 			return &RequestError{field("recipient"),
@@ -164,7 +170,7 @@ func (r *CloseRequest) validate(prefix string) error {
 			return &RequestError{prefix + "reason", "must be a reason of the outcome void, such as misdeal, system_fault or game_cancelled"}
 		}
 	default:
-		return &RequestError{prefix + "outcome", "must be completed, ended_early or void"}
+		return noValue(prefix+"outcome", "must be completed, ended_early or void")
 	}
 	_, err := r.finalReveal(prefix, 0)
 	return err

@@ -50,9 +50,9 @@ func TestEveryMemberCounts(t *testing.T) {
 			cards(func(r *dealer.ShuffleRequest) { r.EndAt = &e })
 		}
 		plan(dealer.MixPlan{Cut: true})
-		plan(dealer.MixPlan{Beacon: true})
-		plan(dealer.MixPlan{Beacon: true, Round: round})
-		plan(dealer.MixPlan{Beacon: true, Cut: true})
+		plan(dealer.MixPlan{Beacon: new(dealer.BeaconPlan)})
+		plan(dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round)}})
+		plan(dealer.MixPlan{Beacon: new(dealer.BeaconPlan), Cut: true})
 		plan(dealer.MixPlan{Slots: h[:1]})
 		plan(dealer.MixPlan{Slots: h[1:2]})
 		plan(dealer.MixPlan{Slots: h[2:3], Cut: true})
@@ -61,7 +61,7 @@ func TestEveryMemberCounts(t *testing.T) {
 		for _, who := range []audit.Disclosure{audit.DisclosurePublic, audit.DisclosureAuditor} {
 			cards(func(r *dealer.ShuffleRequest) { r.Disclosure = who })
 		}
-		for _, at := range []int64{by, later} {
+		for _, at := range []dealer.Time{dealer.Time(by), dealer.Time(later)} {
 			cards(func(r *dealer.ShuffleRequest) { r.CloseBy = &at })
 		}
 		for _, ref := range []string{"a", "b"} {

@@ -11,18 +11,18 @@ import (
 
 // RevealRequest asks that dealt places become public.
 type RevealRequest struct {
-	Places  []int
-	Exposed bool // they were seen by mistake
+	Places  []int `json:"places"`
+	Exposed bool  `json:"exposed,omitzero"` // they were seen by mistake
 }
 
 // Reveal is the answer to a RevealRequest, the same for ever, except Repeated.
 type Reveal struct {
 	Answered
-	Places  []int // ascending
-	Cards   []audit.Card
-	Shows   []uint32 // of draws, what the places show, moved by a mix
-	Labels  []string // of a wheel, what Shows mean
-	Receipt string
+	Places  []int        `json:"places"` // ascending
+	Cards   []audit.Card `json:"cards"`
+	Shows   []uint32     `json:"shows,omitempty"`  // of draws, what the places show, moved by a mix
+	Labels  []string     `json:"labels,omitempty"` // of a wheel, what Shows mean
+	Receipt string       `json:"receipt"`
 }
 
 // revealed is one stored reveal.
@@ -64,7 +64,7 @@ func (d *Dealer) reveal(ctx context.Context, actor audit.Actor, r *record, body 
 	if err != nil {
 		return Reveal{}, err
 	}
-	answer.Time, answer.Receipt = appended[0].Entry.Time, appended[0].Receipt.Text()
+	answer.Time, answer.Receipt = Time(appended[0].Entry.Time), appended[0].Receipt.Text()
 	return answer, nil
 }
 

@@ -30,7 +30,7 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	if r.closed == nil {
 		s.Overdue = d.cfg.Now() >= r.closeBy
 	} else {
-		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, r.closeAt, r.closed.Outcome, r.closed.Reason
+		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, Time(r.closeAt), r.closed.Outcome, r.closed.Reason
 		s.Continued = r.continued()
 	}
 	return s, nil

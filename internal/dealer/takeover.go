@@ -38,7 +38,7 @@ func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record, req
 	}
 	last := appended[len(appended)-1]
 	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.id, "from", r.owner, "by", actor.Identity)
-	return Takeover{Answered: Answered{Time: last.Entry.Time}, From: r.owner, Receipt: last.Receipt.Text()}, nil
+	return Takeover{Answered: Answered{Time: Time(last.Entry.Time)}, From: r.owner, Receipt: last.Receipt.Text()}, nil
 }
 
 // takenBy returns the takeover by which the actor's identity owns the shuffle to close it, and the owner before. ok is

@@ -55,6 +55,12 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 		}
 		return nil
 	}
+	switch {
+	case t.Kind == 0:
+		return noValue("terms.kind", "must be wheel, pay_table or ticket_list")
+	case t.Count != 0:
+		return noValue("terms.count", "must be left out, except for a ticket_list")
+	}
 	document, err := d.Terms(ctx, t.Hash)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return &RequestError{"terms.hash", "must be the hash of a document that this ledger has: PUT it to terms first"}

@@ -48,7 +48,7 @@ func (s *Server) SubmitAct(c *call) error {
 	case errors.Is(err, ledger.ErrPolicy):
 		return &refusal{code: CodePolicy, detail: err.Error()} // which witness, and why not
 	}
-	return answers(c, appendedAnswer)(recorded, err)
+	return c.answer(recorded, err)
 }
 
 // submittedAct is an act with the body that it approves. One of them may be nil.

@@ -7,30 +7,7 @@ import (
 
 // SetSwitch sets a kill switch.
 func (s *Server) SetSwitch(c *call) error {
-	return run(c, switchRequest, c.ledger.Dealer.SetSwitch, appendedAnswer)
-}
-
-// switchRequest turns req into a request of the dealer, for which "" is an absent member. So
-// a member that is there and empty is refused here.
-func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
-	out := dealer.SwitchRequest{Scope: audit.ParseScope(string(req.Scope)), Reason: req.Reason}
-	switch {
-	case out.Scope == 0:
-		return out, refuseWord("scope", string(req.Scope), "ledger", "table", "deck")
-	case req.Table != nil && *req.Table == "":
-		return out, refuseValue("table", "must not be empty")
-	case req.Deck != nil && *req.Deck == "":
-		return out, refuseValue("deck", "must not be empty")
-	}
-	out.Table, out.Deck = value(req.Table), value(req.Deck)
-	if req.DeckHash != nil {
-		hash, err := decodeHash("deck_hash", *req.DeckHash)
-		if err != nil {
-			return out, err
-		}
-		out.DeckHash = &hash
-	}
-	return out, nil
+	return do(c, dealer.SwitchRequest{}, c.ledger.Dealer.SetSwitch)
 }
 
 // ListSwitches answers with the kill switches that are set.
@@ -60,8 +37,6 @@ func (s *Server) SetTable(c *call) error {
 	if err != nil {
 		return err
 	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, asked.Table,
+	return c.answer(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, asked.Table,
 		asked.Action == TableRequestActionOpen))
 }
-
-func appendedAnswer(r dealer.Recorded) Appended { return Appended{Index: r.Index, Receipt: r.Receipt} }

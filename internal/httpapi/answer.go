@@ -19,37 +19,43 @@ const noStore = "no-store"
 
 // json answers with v.
 func (c *call) json(v any) error {
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(v, dealerJSON)
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return c.write("application/json", noStore, body, newline)
 }
 
-// run reads what the body of a call asks for, has the dealer do it, and answers with what came of it.
-func run[T, D, V, A any](c *call, read func(*T) (D, error), do func(context.Context, audit.Actor, D) (V, error),
-	show func(V) A) error {
-	asked, err := reads(c, read)
+// do reads a request of the contract, has the dealer do it, and answers with what came of it. asked is the request
+// before its members are read.
+func do[D, V any](c *call, asked D, do action[D, V]) error {
+	err := c.decode(&asked, dealerJSON)
+	if err == nil {
+		err = c.mayAsk(asked)
+	}
 	if err != nil {
 		return err
 	}
-	return answers(c, show)(do(c.r.Context(), c.caller.actor, asked))
+	return c.answer(do(c.r.Context(), c.caller.actor, asked))
 }
 
-// on is do of one shuffle, or under one idempotency key.
-func on[K, D, V any](of K, do func(context.Context, audit.Actor, K, D) (V, error)) func(context.Context, audit.Actor,
-	D) (V, error) {
+// action is what the dealer does for an actor. A dealing is about one shuffle, or under one idempotency key.
+type (
+	action[D, V any]     = func(context.Context, audit.Actor, D) (V, error)
+	dealing[K, D, V any] = func(context.Context, audit.Actor, K, D) (V, error)
+)
+
+// on is a dealing of this key.
+func on[K, D, V any](of K, do dealing[K, D, V]) action[D, V] {
 	return func(ctx context.Context, actor audit.Actor, asked D) (V, error) { return do(ctx, actor, of, asked) }
 }
 
-// answers returns a function that answers with show of its first argument, or returns its error.
-func answers[T, A any](c *call, show func(T) A) func(T, error) error {
-	return func(v T, err error) error {
-		if err != nil {
-			return err
-		}
-		return c.json(show(v))
+// answer answers with v, or returns the error.
+func (c *call) answer(v any, err error) error {
+	if err != nil {
+		return err
 	}
+	return c.json(v)
 }
 
 // write answers with the body, in parts. If the connection fails, the caller has left and there

@@ -27,42 +27,37 @@ type (
 // batchOps are the operations of a batch: for each word the function that reads the body of the single request.
 var batchOps = map[string]func(*Operation, *dealer.Operation) error{
 	"shuffle": func(of *Operation, op *dealer.Operation) error {
-		return commits(of, op, func(req *ShuffleRequest) (string, error) {
-			asked, err := shuffleRequest(req)
-			op.Cards = &asked
-			return req.Table, err
-		})
+		op.Cards = new(dealer.ShuffleRequest)
+		return commits(of, op, op.Cards, &op.Cards.Table)
 	},
 	"draw": func(of *Operation, op *dealer.Operation) error {
-		return commits(of, op, func(req *DrawsRequest) (string, error) {
-			asked, err := drawsRequest(req)
-			op.Draws = &asked
-			return req.Table, err
-		})
+		op.Draws = new(dealer.DrawsRequest)
+		return commits(of, op, op.Draws, &op.Draws.Table)
 	},
 	"mix": func(of *Operation, op *dealer.Operation) error {
-		return plays(of, MixRequest{}, &op.Mix, mixRequest)
+		op.Mix = new(dealer.MixRequest)
+		return plays(of, op.Mix)
 	},
 	"deal": func(of *Operation, op *dealer.Operation) error {
-		return plays(of, noDeal, &op.Deal, dealRequest)
+		op.Deal = new(noDeal)
+		return plays(of, op.Deal)
 	},
 	"reveal": func(of *Operation, op *dealer.Operation) error {
-		return plays(of, RevealRequest{}, &op.Reveal, revealRequest)
+		op.Reveal = new(dealer.RevealRequest)
+		return plays(of, op.Reveal)
 	},
 	"close": func(of *Operation, op *dealer.Operation) error {
-		return plays(of, CloseRequest{}, &op.Close, func(req *CloseRequest) (dealer.CloseRequest, error) {
-			asked, err := closeRequest(*req, "")
-			if err == nil && asked.Reason == audit.ReasonTapeLost {
-				err = &refusal{code: CodeForbidden, field: "reason",
-					detail: "The reason tape_lost takes the role admin"}
-			}
-			return asked, err
-		})
+		op.Close = new(dealer.CloseRequest)
+		err := plays(of, op.Close)
+		if err == nil && op.Close.Reason == audit.ReasonTapeLost {
+			err = &refusal{code: CodeForbidden, field: "reason", detail: "The reason tape_lost takes the role admin"}
+		}
+		return err
 	},
 }
 
 // commits reads a commit, which has a key and names its table.
-func commits[T any](of *Operation, op *dealer.Operation, read func(*T) (string, error)) error {
+func commits(of *Operation, op *dealer.Operation, asked any, table *string) error {
 	switch {
 	case of.Shuffle != nil:
 		return refuseValue("shuffle", "must be left out of an operation that commits")
@@ -72,30 +67,20 @@ func commits[T any](of *Operation, op *dealer.Operation, read func(*T) (string, 
 	if err := audit.CheckIdempotencyKey(*of.Key); err != nil {
 		return refuseValue("key", err.Error())
 	}
-	op.Key = *of.Key
-	var req T
-	if err := decodeBytes(of.Body, &req); err != nil {
-		return err
-	}
-	var err error
-	op.Table, err = read(&req)
+	err := decodeBytes(of.Body, asked, dealerJSON)
+	op.Key, op.Table = *of.Key, *table
 	return err
 }
 
 // plays reads an operation on a shuffle.
-func plays[T, D any](of *Operation, req T, into **D, read func(*T) (D, error)) error {
+func plays(of *Operation, asked any) error {
 	switch {
 	case of.Key != nil:
 		return refuseValue("key", "must be left out, except in an operation that commits")
 	case of.Shuffle == nil:
 		return refuseValue("shuffle", "must be given: an id, or the number of an earlier operation as op")
 	}
-	if err := decodeBytes(of.Body, &req); err != nil {
-		return err
-	}
-	asked, err := read(&req)
-	*into = &asked
-	return err
+	return decodeBytes(of.Body, asked, dealerJSON)
 }
 
 // CreateBatch answers many operations.
@@ -204,19 +189,6 @@ func (s *Server) result(c *call, r dealer.Result, asked []byte) (BatchResult, er
 		}
 		return result, nil
 	}
-	var v any
-	switch a := r.Answer.(type) {
-	case dealer.Shuffle:
-		v = shuffleAnswer(a)
-	case dealer.Mix:
-		v = mixAnswer(a)
-	case dealer.Deal:
-		v = dealAnswer(a)
-	case dealer.Reveal:
-		v = revealAnswer(a)
-	case dealer.Close:
-		v = closeAnswer(a)
-	}
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(r.Answer, dealerJSON)
 	return BatchResult{Status: 200, Body: body}, err
 }

@@ -62,7 +62,7 @@ func TestMixThroughTheAPI(t *testing.T) {
 	read[Mix](t, s.post(path+"/mix", "", values(v1, v2, `,"cut":5`)))
 	s.post(path+"/mix", "", values(v1, v2, `,"cut":6`)).want(t, CodeRepeated, "")
 	deal := read[Deal](t, s.post(path+"/deal", "", twoHands))
-	moved := slices.ContainsFunc(deal.Cards, func(c Card) bool { return c.Place != c.Position })
+	moved := slices.ContainsFunc(deal.Cards, func(c audit.Card) bool { return c.Place != c.Position })
 	if !moved {
 		t.Error("the mix moved no card")
 	}

@@ -41,7 +41,11 @@ func credentialAnswer(h audit.Holder, now int64) Credential {
 
 // ChangeCredential creates or revokes a token or certificate.
 func (s *Server) ChangeCredential(c *call) error {
-	return run(c, credentialBody, c.ledger.Dealer.ChangeCredential, appendedAnswer)
+	asked, err := reads(c, credentialBody)
+	if err != nil {
+		return err
+	}
+	return c.answer(c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, asked))
 }
 
 // credentialBody is the entry that is asked for.
@@ -108,14 +112,5 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 
 // TakeOverShuffle gives a shuffle another owner.
 func (s *Server) TakeOverShuffle(c *call, id ID) error {
-	return run(c, takeoverRequest, on(id, c.ledger.Dealer.Takeover), takeoverAnswer)
-}
-
-func takeoverRequest(req *TakeoverRequest) (dealer.TakeoverRequest, error) {
-	return dealer.TakeoverRequest{Reason: req.Reason}, nil
-}
-
-func takeoverAnswer(t dealer.Takeover) Takeover {
-	return Takeover{From: t.From, Time: Timestamp(t.Time), Repeated: repeated[TakeoverRepeated](t.Answered),
-		Receipt: t.Receipt}
+	return do(c, dealer.TakeoverRequest{}, on(id, c.ledger.Dealer.Takeover))
 }

@@ -22,18 +22,18 @@ const maxInteger = audit.MaxInteger
 // decode reads the body as one JSON value into v, and keeps it for the text of a refusal.
 // The library's defaults refuse duplicate members, members in another case, bad UTF-8,
 // trailing data and deep nesting. Unknown members and null are refused here.
-func (c *call) decode(v any) (err error) {
+func (c *call) decode(v any, o ...json.Options) (err error) {
 	if err := checkMedia(c.r, "application/json"); err != nil {
 		return err
 	}
 	if c.w.body, err = readBody(c.r); err != nil {
 		return err
 	}
-	return decodeBytes(c.w.body, v)
+	return decodeBytes(c.w.body, v, o...)
 }
 
-func decodeBytes(body []byte, v any) error {
-	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
+func decodeBytes(body []byte, v any, o ...json.Options) error {
+	err := json.Unmarshal(body, v, append(o, json.RejectUnknownMembers(true))...)
 	if err == nil {
 		return refuseNull(body)
 	}
@@ -44,6 +44,9 @@ func decodeBytes(body []byte, v any) error {
 		field := fieldName(semantic.JSONPointer)
 		if errors.Is(semantic.Err, json.ErrUnknownName) {
 			return unknownMember(field, semantic)
+		}
+		if w, ok := errors.AsType[wordError](semantic.Err); ok {
+			return refuseWord(field, w.sent, w.words...)
 		}
 		return refuseValue(field, valueDetail(semantic))
 	case errors.As(err, &syntactic):

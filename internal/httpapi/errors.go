@@ -69,6 +69,7 @@ var occurrences = map[Code]bool{CodeRepeated: true, CodeDeckNotAllowed: true, Co
 func translate(method string, err error) *refusal {
 	var known *refusal
 	var request *dealer.RequestError
+	var malformed *dealer.ValueError
 	var illegal *audit.Illegal
 	var statement *dealer.StatementError
 	var lacking *dealer.NoShuffleError
@@ -81,6 +82,8 @@ func translate(method string, err error) *refusal {
 		}
 		return &refusal{code: CodeInvalidRequest, field: "shuffle", rule: fmt.Sprintf(
 			"must be an operation that made a shuffle, and operation %d did not", lacking.Operation)}
+	case errors.As(err, &malformed):
+		return &refusal{code: CodeInvalidValue, field: malformed.Field, rule: malformed.Rule}
 	case errors.As(err, &request):
 		return &refusal{code: CodeInvalidRequest, field: request.Field, rule: request.Rule}
 	case errors.As(err, &statement):

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
 )
 
 func decodeAny(t testing.TB, b []byte) any {
@@ -21,7 +22,7 @@ func read[T any](t testing.TB, a answer) (v T) {
 	if a.status != 200 {
 		t.Fatalf("%d: %s", a.status, cut(a.body))
 	}
-	if err := decodeBytes(a.body, &v); err != nil {
+	if err := decodeBytes(a.body, &v, dealerJSON); err != nil {
 		t.Fatalf("%v: %s", err, cut(a.body))
 	}
 	return v
@@ -68,3 +69,14 @@ func committed(t testing.TB, receipt string) *audit.Commit {
 	must(t, err)
 	return e.Body.(*audit.Commit)
 }
+
+// The answers of the contract that are those of package dealer.
+type (
+	Shuffle       = dealer.Shuffle
+	Mix           = dealer.Mix
+	Deal          = dealer.Deal
+	Reveal        = dealer.Reveal
+	Close         = dealer.Close
+	Takeover      = dealer.Takeover
+	UnopenedPlace = dealer.Unopened
+)

@@ -76,7 +76,7 @@ func posts(path string) []struct {
 			{`"deck":"standard-52"`, `"cards":["a"]`, "cards"},
 			{`"deck":"standard-52"`, `"cards":["a",null]`, "cards[1]"},
 			{`"deck":"standard-52"`, `"cards":["a",1]`, "cards[1]"},
-			{`"deck":"standard-52"`, `"cards":["a",""]`, "cards"},
+			{`"deck":"standard-52"`, `"cards":["a",""]`, "cards[1]"},
 			{`"deck":"standard-52"`, `"cards":["a","\u0007"]`, "cards"},
 			{`"deck":"standard-52"`, `"cards":{"a":1}`, "cards"},
 			{`"deck":"standard-52"`, `"cards":["a"` + strings.Repeat(`,"b"`, 4096) + `]`, "cards"},
@@ -175,7 +175,7 @@ func TestBadInput(t *testing.T) {
 	t.Logf("%d bad requests", tried)
 	// The good bodies are good, so it was the changes.
 	for _, post := range posts(path)[:2] {
-		inAnHour := time.Now().Add(time.Hour).UTC().Format(secondsLayout)
+		inAnHour := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		if got := s.post(post.path, post.key,
 			strings.Replace(post.good, "2030-01-02T03:04:05Z", inAnHour, 1)); got.status != 200 {
 			t.Errorf("%s: %d %s", post.path, got.status, cut(got.body))

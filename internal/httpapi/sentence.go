@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/near"
+	"shuffled/internal/wire"
 )
 
 // sentences are the text of a problem, which is complete without the other members. A rule
@@ -107,7 +108,7 @@ func wanted(t reflect.Type) string {
 	case t == reflect.TypeFor[[]byte]():
 		return "must be bytes in padded base64"
 	case t == reflect.TypeFor[Timestamp]():
-		return string(errTime)
+		return string(wire.NoTime)
 	}
 	return "must be " + cmp.Or(kindWords[t.Kind()], "a whole number")
 }

@@ -13,18 +13,6 @@ const (
 	BatchRequestAllOrNoneTrue BatchRequestAllOrNone = true
 )
 
-// Defines values for BoundTermsKind.
-const (
-	BoundTermsKindPayTable   BoundTermsKind = "pay_table"
-	BoundTermsKindTicketList BoundTermsKind = "ticket_list"
-	BoundTermsKindWheel      BoundTermsKind = "wheel"
-)
-
-// Defines values for CloseRepeated.
-const (
-	CloseRepeatedTrue CloseRepeated = true
-)
-
 // Defines values for Code.
 const (
 	CodeAct                   Code = "act"
@@ -119,11 +107,6 @@ const (
 	CredentialRequestRoleRegulator CredentialRequestRole = "regulator"
 )
 
-// Defines values for DealRepeated.
-const (
-	DealRepeatedTrue DealRepeated = true
-)
-
 // Defines values for Disclosure.
 const (
 	DisclosureAuditor Disclosure = "auditor"
@@ -195,21 +178,6 @@ const (
 	KeySubjectSigning    KeySubject = "signing"
 )
 
-// Defines values for MixRepeated.
-const (
-	MixRepeatedTrue MixRepeated = true
-)
-
-// Defines values for MixPlanCoDealer.
-const (
-	MixPlanCoDealerTrue MixPlanCoDealer = true
-)
-
-// Defines values for MixPlanCut.
-const (
-	MixPlanCutTrue MixPlanCut = true
-)
-
 // Defines values for Outcome.
 const (
 	OutcomeCompleted  Outcome = "completed"
@@ -244,11 +212,6 @@ const (
 	ReasonTapeLost      Reason = "tape_lost"
 )
 
-// Defines values for RevealRepeated.
-const (
-	RevealRepeatedTrue RevealRepeated = true
-)
-
 // Defines values for Role.
 const (
 	RoleAdmin     Role = "admin"
@@ -256,11 +219,6 @@ const (
 	RoleBlind     Role = "blind"
 	RoleDealer    Role = "dealer"
 	RoleRegulator Role = "regulator"
-)
-
-// Defines values for ShuffleRepeated.
-const (
-	ShuffleRepeatedTrue ShuffleRepeated = true
 )
 
 // Defines values for ShuffleStateState.
@@ -314,11 +272,6 @@ const (
 const (
 	TableStateStateClosed TableStateState = "closed"
 	TableStateStateOpen   TableStateState = "open"
-)
-
-// Defines values for TakeoverRepeated.
-const (
-	TakeoverRepeatedTrue TakeoverRepeated = true
 )
 
 // Defines values for TermsDocumentKind.
@@ -530,22 +483,6 @@ type Appended struct {
 	Receipt Receipt `json:"receipt"`
 }
 
-// Asked What a house asks its co-dealer for, and that it stands in the house's ledger.
-type Asked struct {
-	// After Of the mix or deal that stands before in the house's shuffle, under the same checkpoint. Absent if that is
-	// the commit.
-	After *Receipt `json:"after,omitempty"`
-
-	// Ask The signature under the commit's ask key.
-	Ask []byte `json:"ask"`
-
-	// Commit Of the commit of the house's shuffle, under a checkpoint with the house's quorum.
-	Commit Receipt `json:"commit"`
-
-	// State As in the house's deal. Absent means zeros.
-	State *Hash `json:"state,omitempty"`
-}
-
 // Batch defines model for Batch.
 type Batch struct {
 	// Results The answer to each operation, in their order.
@@ -577,28 +514,6 @@ type BatchResult struct {
 	Status int `json:"status"`
 }
 
-// BeaconPlan A round of drand's quicknet chain that lies in the future.
-type BeaconPlan struct {
-	// Round The round. Absent means that the daemon chooses one, some seconds ahead.
-	Round *uint64 `json:"round,omitempty"`
-}
-
-// BoundTerms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
-// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
-type BoundTerms struct {
-	// Count Tickets, of a ticket_list only.
-	Count *uint64 `json:"count,omitempty"`
-
-	// Hash Of the document; of a ticket_list its root.
-	Hash Hash `json:"hash"`
-
-	// Kind What says what the values mean.
-	Kind BoundTermsKind `json:"kind"`
-}
-
-// BoundTermsKind What says what the values mean.
-type BoundTermsKind string
-
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
 	// By The co-dealer's opening of the same place. Absent without a co-dealer.
@@ -621,47 +536,6 @@ type Card struct {
 
 	// Value The card's index in the deck.
 	Value uint32 `json:"value"`
-}
-
-// Close defines model for Close.
-type Close struct {
-	// Receipt The receipt of the close. Its entry says how the shuffle ended.
-	Receipt Receipt `json:"receipt"`
-
-	// Repeated This request was answered before. Every other member is as it was then.
-	Repeated *CloseRepeated `json:"repeated,omitempty"`
-
-	// Reveal What was revealed in front of it, if that was asked for.
-	Reveal *Reveal `json:"reveal,omitempty"`
-
-	// Tape The tape, where it is disclosed to everybody. At most 32,768 bytes.
-	Tape []byte `json:"tape,omitempty"`
-
-	// Time When the entry was written.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-}
-
-// CloseRepeated This request was answered before. Every other member is as it was then.
-type CloseRepeated bool
-
-// CloseRequest defines model for CloseRequest.
-type CloseRequest struct {
-	// Follows Of an order for another ledger that was dealt from: of the close of the shuffle that it was for, under a
-	// checkpoint with the house's quorum.
-	Follows *Receipt `json:"follows,omitempty"`
-
-	// Outcome How the shuffle ends.
-	Outcome Outcome `json:"outcome"`
-
-	// Reason Why it is void; with that outcome, and only then. Tape_lost is an admin's, and refused
-	// while the tape can be opened.
-	Reason *Reason `json:"reason,omitempty"`
-
-	// Reveal Dealt places that become public in front of the close and together with it; burns and
-	// discards, too. Each once.
-	Reveal []int `json:"reveal,omitempty"`
 }
 
 // CoDealerOpening An opening of the order that a co-dealer gave.
@@ -772,68 +646,6 @@ type CredentialRequestAction string
 // CredentialRequestRole With create, and needed there.
 type CredentialRequestRole string
 
-// Deal defines model for Deal.
-type Deal struct {
-	// Cards The cards in the order of their places, except those of unopened.
-	Cards []Card `json:"cards"`
-
-	// Close The close, if it was asked for.
-	Close *Close `json:"close,omitempty"`
-
-	// CoDealer With a co-dealer, and only then, the receipt of its deal in its own ledger.
-	CoDealer *Receipt `json:"co_dealer,omitempty"`
-
-	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
-	Labels []string `json:"labels,omitempty"`
-
-	// LastHand The cut card has come out, so that this hand is the last. Absent before.
-	LastHand *bool `json:"last_hand,omitempty"`
-
-	// Next The next place to deal.
-	Next int `json:"next"`
-
-	// Receipt The receipt of the deal.
-	Receipt Receipt `json:"receipt"`
-
-	// Repeated This request was answered before. Every other member is as it was then.
-	Repeated *DealRepeated `json:"repeated,omitempty"`
-
-	// Shows Of a list of draws, what each place of cards shows: the drawn value, moved by the mix
-	// where there is one. Of numbers the number, where the card's value is the draw.
-	Shows []uint32 `json:"shows,omitempty"`
-
-	// Time When the entry was written.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-
-	// Unopened The places of burns and discards that are not public. They open nothing, to nobody, before the tape is
-	// disclosed or a reveal names them. Absent for none.
-	Unopened []UnopenedPlace `json:"unopened,omitempty"`
-}
-
-// DealRepeated This request was answered before. Every other member is as it was then.
-type DealRepeated bool
-
-// DealRequest defines model for DealRequest.
-type DealRequest struct {
-	// Asked Of an order for another ledger, and then always.
-	Asked *Asked `json:"asked,omitempty"`
-
-	// Close Close the shuffle in the same batch.
-	Close *CloseRequest `json:"close,omitempty"`
-
-	// First The first place of this deal, which must be the next one.
-	First int `json:"first"`
-
-	// Runs What the cards are for, in the order of their places.
-	Runs []Run `json:"runs"`
-
-	// State With a co-dealer: the hash of the game's history up to this request, of section 4.5 of the specification,
-	// which the co-dealer enters. Absent: the history is not bound.
-	State *Hash `json:"state,omitempty"`
-}
-
 // DeckList defines model for DeckList.
 type DeckList struct {
 	// Decks The published decks.
@@ -842,46 +654,6 @@ type DeckList struct {
 
 // Disclosure Who gets the tape at the close.
 type Disclosure string
-
-// DrawsRequest defines model for DrawsRequest.
-type DrawsRequest struct {
-	// CloseBy As of a shuffle.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	CloseBy *Timestamp `json:"close_by,omitempty"`
-
-	// Disclosure Absent means the ledger's choice.
-	Disclosure *Disclosure `json:"disclosure,omitempty"`
-
-	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
-	// specification. It takes the role blind and ranges.
-	ForLedger *Origin `json:"for_ledger,omitempty"`
-
-	// GameRef The operator's name for the game.
-	GameRef *Name `json:"game_ref,omitempty"`
-
-	// Mix Outside randomness that moves the cards after they are committed: at least one source, all
-	// revealed together before the first deal, or the shuffle ends void or expired.
-	Mix *MixPlan `json:"mix,omitempty"`
-
-	// Numbers `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
-	// each run is public. What is committed is a draw for each number, which a mix moves.
-	Numbers *Numbers `json:"numbers,omitempty"`
-
-	// Ranges A value from 1 to each of these, independent of the others. No value is 0, so roulette is a wheel
-	// with the stops 0 to 36 and no range of 37.
-	Ranges []uint32 `json:"ranges,omitempty"`
-
-	// Table The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps.
-	Table Name `json:"table"`
-
-	// Terms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
-	// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
-	Terms *BoundTerms `json:"terms,omitempty"`
-
-	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
-	Wheel []Stop `json:"wheel,omitempty"`
-}
 
 // Event Something that happened in the ledger.
 type Event struct {
@@ -1086,72 +858,9 @@ type LedgerReadiness struct {
 	Witnesses []WitnessReadiness `json:"witnesses,omitempty"`
 }
 
-// Mix defines model for Mix.
-type Mix struct {
-	// Receipt The receipt of the mix. Its entry holds the values, a beacon's signature among them.
-	Receipt Receipt `json:"receipt"`
-
-	// Repeated This request was answered before. Every other member is as it was then.
-	Repeated *MixRepeated `json:"repeated,omitempty"`
-
-	// Time When the entry was written.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-}
-
-// MixRepeated This request was answered before. Every other member is as it was then.
-type MixRepeated bool
-
-// MixPlan Outside randomness that moves the cards after they are committed: at least one source, all
-// revealed together before the first deal, or the shuffle ends void or expired.
-type MixPlan struct {
-	// Beacon A round of drand's quicknet chain that lies in the future.
-	Beacon *BeaconPlan `json:"beacon,omitzero"`
-
-	// CoDealer The places go through the order of the co-dealer that the ledger names: the house sees no card before
-	// the co-dealer entered the request for it. All cards are taken, and there is no parent.
-	CoDealer *MixPlanCoDealer `json:"co_dealer,omitempty"`
-
-	// Cut A player cuts.
-	Cut *MixPlanCut `json:"cut,omitempty"`
-
-	// Slots The hashes of players' 32 secret bytes, each used once in a ledger.
-	Slots []Hash `json:"slots,omitempty"`
-}
-
-// MixPlanCoDealer The places go through the order of the co-dealer that the ledger names: the house sees no card before
-// the co-dealer entered the request for it. All cards are taken, and there is no parent.
-type MixPlanCoDealer bool
-
-// MixPlanCut A player cuts.
-type MixPlanCut bool
-
-// MixRequest The values of the plan, no more and no fewer.
-type MixRequest struct {
-	// Beacon The 48 bytes of the round's signature. Absent means that the daemon fetches it.
-	Beacon []byte `json:"beacon,omitempty"`
-
-	// Cut Places that the cut takes off, below the number of places.
-	Cut *int `json:"cut,omitempty"`
-
-	// Slots The bytes whose hashes stand in the plan, in its order.
-	Slots []Hash `json:"slots,omitempty"`
-}
-
 // Name Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 // anything that names a person.
 type Name = string
-
-// Numbers `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
-// each run is public. What is committed is a draw for each number, which a mix moves.
-type Numbers struct {
-	// Of Numbers there are.
-	Of int `json:"of"`
-
-	// Take Numbers drawn, in order, none twice.
-	Take int `json:"take"`
-}
 
 // Operation defines model for Operation.
 type Operation struct {
@@ -1177,18 +886,6 @@ type Origin = string
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
 type Outcome string
-
-// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
-// the same batch, and its tape is disclosed after the close of the last shuffle of its cards. A
-// chain has at most 8 shuffles. Deck and cards are the parent's and not given.
-type Parent struct {
-	// ID The parent.
-	ID Index `json:"id"`
-
-	// Positions Its committed positions, none twice. Absent means those that were not dealt. Cards that
-	// came back may be among them.
-	Positions []int `json:"positions,omitempty"`
-}
 
 // Problem A problem document of RFC 9457.
 type Problem struct {
@@ -1254,110 +951,8 @@ type Reason string
 // extra line.
 type Receipt = string
 
-// Reveal defines model for Reveal.
-type Reveal struct {
-	// Cards What they show, in the order of the places.
-	Cards []Card `json:"cards"`
-
-	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
-	Labels []string `json:"labels,omitempty"`
-
-	// Places The places, ascending.
-	Places []int `json:"places"`
-
-	// Receipt The receipt of the reveal.
-	Receipt Receipt `json:"receipt"`
-
-	// Repeated This request was answered before. Every other member is as it was then.
-	Repeated *RevealRepeated `json:"repeated,omitempty"`
-
-	// Shows Of a list of draws, what each of these places shows.
-	Shows []uint32 `json:"shows,omitempty"`
-
-	// Time When the entry was written.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-}
-
-// RevealRepeated This request was answered before. Every other member is as it was then.
-type RevealRepeated bool
-
-// RevealRequest defines model for RevealRequest.
-type RevealRequest struct {
-	// Exposed They were seen by mistake. Audits count it, and a burn or discard may be among them.
-	Exposed *bool `json:"exposed,omitempty"`
-
-	// Places Dealt places that are not public yet, each once.
-	Places []int `json:"places"`
-}
-
 // Role defines model for Role.
 type Role string
-
-// Run A number of cards that go the same way.
-type Run struct {
-	// Count Cards.
-	Count int `json:"count"`
-
-	// Public Whether everybody sees them at once. Absent means false.
-	Public *bool `json:"public,omitempty"`
-
-	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
-	// a recipient.
-	Purpose Purpose `json:"purpose"`
-
-	// Recipient Who gets them; their own file holds them. A run of purpose seat without a recipient is refused (422 invalid_request).
-	Recipient *Name `json:"recipient,omitempty"`
-
-	// Round The round of the game, counted from 1, when one shuffle serves several: that of the run before, or the next.
-	// Before the first run stands 0, and absent means 0. A child goes on with its parent's.
-	Round *uint16 `json:"round,omitempty"`
-}
-
-// Shuffle defines model for Shuffle.
-type Shuffle struct {
-	// CloseBy RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
-	//
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	CloseBy Timestamp `json:"close_by"`
-
-	// CoDealer With a co-dealer, and only then, the receipt of its commit in its own ledger.
-	CoDealer *Receipt `json:"co_dealer,omitempty"`
-
-	// Commitment Hash of label, context and tape.
-	Commitment Hash `json:"commitment"`
-
-	// DeckRoot Merkle root over one salted leaf for each committed position.
-	DeckRoot Hash `json:"deck_root"`
-
-	// ID An index in the ledger. An id is the index of a shuffle's commit.
-	ID Index `json:"id"`
-
-	// Receipt The receipt of the commit. Its entry says what else was committed to: deck, recipe, plan, parent,
-	// disclosure, game.
-	Receipt Receipt `json:"receipt"`
-
-	// Repeated This request was answered before. Every other member is as it was then.
-	Repeated *ShuffleRepeated `json:"repeated,omitempty"`
-
-	// Serial The shuffle's number at its table.
-	Serial uint64 `json:"serial"`
-
-	// Table Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
-	// anything that names a person.
-	Table Name `json:"table"`
-
-	// Time When the entry was written.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-}
-
-// ShuffleRepeated This request was answered before. Every other member is as it was then.
-type ShuffleRepeated bool
 
 // ShuffleList defines model for ShuffleList.
 type ShuffleList struct {
@@ -1366,59 +961,6 @@ type ShuffleList struct {
 
 	// Shuffles By id.
 	Shuffles []ShuffleSummary `json:"shuffles"`
-}
-
-// ShuffleRequest Exactly one of deck and cards is given.
-type ShuffleRequest struct {
-	// Cards A deck of one's own, in order, repeats allowed.
-	Cards []string `json:"cards,omitempty"`
-
-	// CloseBy When the daemon closes it as expired; after the commit and within the ledger's cap.
-	// Absent means the ledger's default.
-	//
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	CloseBy *Timestamp `json:"close_by,omitempty"`
-
-	// Deck A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, or
-	// shoe-1 to shoe-16.
-	//
-	//
-	// Examples: standard-52
-	Deck *string `json:"deck,omitempty"`
-
-	// Disclosure Absent means the ledger's choice.
-	Disclosure *Disclosure `json:"disclosure,omitempty"`
-
-	// EndAt The place of the cut card, which marks the last hand and forbids nothing: a number, or a
-	// range from which it is drawn after the shuffle from the same tape.
-	EndAt *EndAt `json:"end_at,omitempty"`
-
-	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
-	// specification. It takes the role blind, and a deck positions-2 to positions-4096.
-	ForLedger *Origin `json:"for_ledger,omitempty"`
-
-	// GameRef The operator's name for the game.
-	GameRef *Name `json:"game_ref,omitempty"`
-
-	// Mix Outside randomness that moves the cards after they are committed: at least one source, all
-	// revealed together before the first deal, or the shuffle ends void or expired.
-	Mix *MixPlan `json:"mix,omitempty"`
-
-	// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
-	// the same batch, and its tape is disclosed after the close of the last shuffle of its cards. A
-	// chain has at most 8 shuffles. Deck and cards are the parent's and not given.
-	Parent *Parent `json:"parent,omitempty"`
-
-	// Table The table. Its shuffles are numbered 1, 2, 3 and so on, without gaps.
-	Table Name `json:"table"`
-
-	// Take Cards to commit and deal, at most all. Absent means all.
-	Take *int `json:"take,omitempty"`
-
-	// Terms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
-	// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
-	Terms *BoundTerms `json:"terms,omitempty"`
 }
 
 // ShuffleState defines model for ShuffleState.
@@ -1649,32 +1191,6 @@ type TableStateMore bool
 // TableStateState A closed table takes no new shuffle.
 type TableStateState string
 
-// Takeover defines model for Takeover.
-type Takeover struct {
-	// From The owner before.
-	From Name `json:"from"`
-
-	// Receipt The receipt of the takeover.
-	Receipt Receipt `json:"receipt"`
-
-	// Repeated This request was answered before. Every other member is as it was then.
-	Repeated *TakeoverRepeated `json:"repeated,omitempty"`
-
-	// Time When the entry was written.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-}
-
-// TakeoverRepeated This request was answered before. Every other member is as it was then.
-type TakeoverRepeated bool
-
-// TakeoverRequest defines model for TakeoverRequest.
-type TakeoverRequest struct {
-	// Reason Why, in printable ASCII. It is written to the ledger for ever.
-	Reason Why `json:"reason"`
-}
-
 // TermsDocument A wheel has labels, a pay_table a text. It has at most 65,536 bytes.
 type TermsDocument struct {
 	// Kind What the document is.
@@ -1784,20 +1300,6 @@ type TranscriptPrefix struct {
 
 	// Proof The path of that entry in the larger tree.
 	Proof []Hash `json:"proof"`
-}
-
-// UnopenedPlace A place that was dealt and opens nothing.
-type UnopenedPlace struct {
-	// Place Its number among the dealt cards.
-	Place int `json:"place"`
-
-	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
-	// a recipient.
-	Purpose Purpose `json:"purpose"`
-
-	// Recipient Of the run.
-	Recipient *Name `json:"recipient,omitempty"`
 }
 
 // Verdict What was checked, step by step, and how far the evidence reaches. Below `steps` stands what

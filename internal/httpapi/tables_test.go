@@ -39,7 +39,7 @@ func TestByTable(t *testing.T) {
 	s.do(ask{method: http.MethodPost, path: at + "/close", token: s.otherToken, body: end}).want(t, "", "")
 	// None is open: it is the newest, so that a lost answer is asked for again.
 	again := read[Close](t, s.do(ask{method: http.MethodPost, path: at + "/close", token: s.otherToken, body: end}))
-	if again.Repeated == nil {
+	if !again.Repeated {
 		t.Errorf("%+v", again)
 	}
 	if got := read[ShuffleState](t, s.get(at, "")); got.ID != one.ID || got.State != ShuffleStateStateClosed {

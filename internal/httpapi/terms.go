@@ -78,26 +78,3 @@ func termsDocument(req *TermsDocument) (*terms.Document, error) {
 	}
 	return nil, refuseWord("kind", string(req.Kind), "wheel", "pay_table")
 }
-
-// boundTerms reads the terms that a commit binds; nil for none.
-func boundTerms(t *BoundTerms) (*audit.Terms, error) {
-	if t == nil {
-		return nil, nil
-	}
-	kind := audit.ParseTermsKind(string(t.Kind))
-	if kind == 0 {
-		return nil, refuseWord("terms.kind", string(t.Kind), "wheel", "pay_table", "ticket_list")
-	}
-	hash, err := decodeHash("terms.hash", t.Hash)
-	if err != nil {
-		return nil, err
-	}
-	switch count := value(t.Count); {
-	case kind != audit.TermsTicketList && t.Count != nil:
-		return nil, refuseValue("terms.count", "must be left out, except for a ticket_list")
-	case kind == audit.TermsTicketList && (count < terms.MinTickets || count > terms.MaxTickets):
-		return nil, refuseValue("terms.count", "must be the number of tickets, 2 to 1,073,741,824")
-	default:
-		return &audit.Terms{Kind: kind, Count: count, Hash: hash}, nil
-	}
-}

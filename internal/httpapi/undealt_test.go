@@ -65,7 +65,7 @@ func (h *hunt) everyState() map[string]work {
 		t.Helper()
 		must(t, err)
 	}
-	long := time.Now().Add(20 * time.Hour).UnixMilli()
+	long := Timestamp(time.Now().Add(20 * time.Hour).UnixMilli())
 	commit := func(state, table string, req dealer.ShuffleRequest) uint64 {
 		t.Helper()
 		req.Table = table
@@ -94,8 +94,8 @@ func (h *hunt) everyState() map[string]work {
 		must(err)
 	}
 	sealed := dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor}
-	soon := time.Now().Add(1500 * time.Millisecond).UnixMilli()
-	hour := time.Now().Add(time.Hour).UnixMilli()
+	soon := Timestamp(time.Now().Add(1500 * time.Millisecond).UnixMilli())
+	hour := Timestamp(time.Now().Add(time.Hour).UnixMilli())
 
 	expires := deal(commit("expired", "e1", dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor, CloseBy: &soon}))
 	commit("committed", "a", dealer.ShuffleRequest{})

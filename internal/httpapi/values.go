@@ -2,9 +2,7 @@ package httpapi
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strconv"
-	"time"
 
 	"shuffled/internal/wire"
 )
@@ -23,56 +21,17 @@ func decodeHash(field string, text Hash) (h [32]byte, err error) {
 	return [32]byte(b), nil
 }
 
-func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
-	for i, text := range list {
-		h, err := decodeHash(fmt.Sprintf("%s[%d]", field, i), text)
-		if err != nil {
-			return nil, err
-		}
-		hashes = append(hashes, h)
-	}
-	return hashes, nil
-}
-
 // The values that JSON writes in more than one way, and the error of one that is wrong.
 type (
 	rule             = wire.Rule
-	EndAt            = wire.EndAt
+	Timestamp        = wire.Timestamp
 	OperationShuffle = wire.OperationShuffle
 )
 
 const (
 	errNull      rule = "must not be null: leave the member out"
 	errWrongType rule = "must be of another type"
-	errTime      rule = "must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z"
 )
-
-// Timestamp is a time in UTC milliseconds since 1970. It is written with milliseconds, and read with or without them.
-type Timestamp int64
-
-const (
-	millisLayout  = "2006-01-02T15:04:05.000Z"
-	secondsLayout = "2006-01-02T15:04:05Z"
-)
-
-// MarshalText returns t as RFC 3339 in UTC.
-func (t Timestamp) MarshalText() ([]byte, error) {
-	return time.UnixMilli(int64(t)).UTC().AppendFormat(nil, millisLayout), nil
-}
-
-// UnmarshalText reads a time in one of its two spellings and no other.
-func (t *Timestamp) UnmarshalText(text []byte) error {
-	s := string(text)
-	for _, layout := range []string{millisLayout, secondsLayout} {
-		// time.Parse is lenient, so what it read is written again.
-		at, err := time.Parse(layout, s)
-		if err == nil && at.Format(layout) == s && at.Year() >= 1970 {
-			*t = Timestamp(at.UnixMilli())
-			return nil
-		}
-	}
-	return errTime
-}
 
 // parseIndex reads an index or id in its one spelling.
 func parseIndex(s string) (Index, error) {
@@ -81,4 +40,12 @@ func parseIndex(s string) (Index, error) {
 		return 0, rule("must be a number without leading zeros, at most 9,007,199,254,740,991")
 	}
 	return n, nil
+}
+
+// value is what p points to, or zero.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }

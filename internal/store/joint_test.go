@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestJoint: while a transaction is under way, appends wait. The next one takes one of each ledger, and 64 at most. What
-// did not land in it goes alone, and an unknown outcome is that of all.
+// TestJoint: while a transaction is under way, appends wait. The next one takes one of each ledger, and 64 at most.
+// What did not land in it goes alone, and an unknown outcome is that of all.
 func TestJoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type outcome struct {

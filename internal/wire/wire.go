@@ -2,6 +2,8 @@
 package wire
 
 import (
+	"time"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -80,4 +82,46 @@ func (o *OperationShuffle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	o.Op = ref.Op
 	return nil
+}
+
+// True is a member that is true or absent.
+type True bool
+
+// UnmarshalJSONFrom reads true. The error is a Rule, or of the decoder.
+func (t *True) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	err := json.UnmarshalDecode(dec, (*bool)(t))
+	if err == nil && !*t {
+		return Rule("must be true or absent")
+	}
+	return err
+}
+
+// NoTime refuses what is no time.
+const NoTime Rule = "must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z"
+
+// Timestamp is a time in UTC milliseconds since 1970. It is written with milliseconds, and read with or without them.
+type Timestamp int64
+
+const (
+	millisLayout  = "2006-01-02T15:04:05.000Z"
+	secondsLayout = "2006-01-02T15:04:05Z"
+)
+
+// MarshalText returns t as RFC 3339 in UTC.
+func (t Timestamp) MarshalText() ([]byte, error) {
+	return time.UnixMilli(int64(t)).UTC().AppendFormat(nil, millisLayout), nil
+}
+
+// UnmarshalText reads a time in one of its two spellings and no other.
+func (t *Timestamp) UnmarshalText(text []byte) error {
+	s := string(text)
+	for _, layout := range []string{millisLayout, secondsLayout} {
+		// time.Parse is lenient, so what it read is written again.
+		at, err := time.Parse(layout, s)
+		if err == nil && at.Format(layout) == s && at.Year() >= 1970 {
+			*t = Timestamp(at.UnixMilli())
+			return nil
+		}
+	}
+	return NoTime
 }

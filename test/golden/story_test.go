@@ -196,7 +196,7 @@ func (s *story) mixes(d *daemon) {
 		req.Plan = &plan
 		return req
 	}
-	light := d.commit(at("beacon", dealer.MixPlan{Beacon: true, Round: round.Round}))
+	light := d.commit(at("beacon", dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round.Round)}}))
 	lines := strings.NewReader(ticketLines)
 	list, proofs, err := terms.Walk(lines, keys.NewTicketSecret().Bytes(),
 		terms.Wanted{Numbers: []uint64{1, 500, 1000}})
@@ -206,14 +206,14 @@ func (s *story) mixes(d *daemon) {
 	}
 	raffle := d.draw(dealer.DrawsRequest{Table: "raffle", Numbers: &dealer.Numbers{Of: int(list.Count), Take: 3},
 		Terms: &audit.Terms{Kind: audit.TermsTicketList, Count: list.Count, Hash: list.Root},
-		Plan:  &dealer.MixPlan{Beacon: true, Round: round.Round}})
+		Plan:  &dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round.Round)}}})
 	given := d.commit(at("mixed", dealer.MixPlan{Slots: hashes}))
 	d.mix(given, dealer.MixRequest{Slots: slots})
 	d.deal(given, seat(2, "seat-1"), board(3))
 	d.end(given, early)
 	s.slots(d, given, "slots", "mixed by the values of two players", slots)
 	place := 17
-	cut := d.commit(at("cut", dealer.MixPlan{Beacon: true, Round: round.Round, Cut: true}))
+	cut := d.commit(at("cut", dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round.Round)}, Cut: true}))
 	due, _ := audit.BeaconTime(audit.Quicknet, round.Round)
 	d.clock.ms.Store(max(d.clock.ms.Load(), due*1000+1000))
 	d.mix(light, dealer.MixRequest{Beacon: &round.Signature})

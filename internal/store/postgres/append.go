@@ -52,8 +52,8 @@ const sqlNewCheckpoints = `
 )
 SELECT ledger FROM head`
 
-// sqlMoveHeads moves heads from sizes $16 and roots $17. A head alone waits for its lock. Of several, one that is locked
-// is left out, so that it holds up none of the others.
+// sqlMoveHeads moves heads from sizes $16 and roots $17. A head alone waits for its lock. Of several, one that is
+// locked is left out, so that it holds up none of the others.
 const (
 	sqlMoveHead = `
 WITH head AS (` + sqlMove + sqlMoved

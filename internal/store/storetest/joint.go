@@ -11,8 +11,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// testJoint appends to many ledgers at a time, so that appends share transactions. What is refused is refused to its own
-// ledger, with the same error as alone, and the others land.
+// testJoint appends to many ledgers at a time, so that appends share transactions. What is refused is refused to its
+// own ledger, with the same error as alone, and the others land.
 func testJoint(t *testing.T, b Backend) {
 	const ledgers, rounds = 24, 15
 	var all sync.WaitGroup
