@@ -38,13 +38,14 @@ func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchReq
 
 func (r *SwitchRequest) event() (*audit.Event, error) {
 	e := &audit.Event{Kind: audit.EventKillSet, Scope: r.Scope, Reason: r.Reason}
+	if r.Scope < audit.ScopeLedger || r.Scope > audit.ScopeDeck {
+		return nil, noValue("scope", "must be ledger, table or deck")
+	}
 	if err := checkReason(r.Reason); err != nil {
 		return nil, err
 	}
 	byTable, byDeck := r.Scope == audit.ScopeTable, r.Scope == audit.ScopeDeck
 	switch {
-	case r.Scope < audit.ScopeLedger || r.Scope > audit.ScopeDeck:
-		return nil, noValue("scope", "must be ledger, table or deck")
 	case !byTable && r.Table != "":
 		return nil, &RequestError{"table", "must be left out, except with the scope table"}
 	case !byDeck && r.Deck != "":

@@ -83,9 +83,6 @@ type Stop struct {
 // EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
 type EndAt = wire.EndAt
 
-// Time is in UTC milliseconds.
-type Time = wire.Timestamp
-
 // Answered is the part that all answers have.
 type Answered struct {
 	Time     Time `json:"time"`              // of the entry

@@ -240,7 +240,7 @@ func TestMixPlans(t *testing.T) {
 		"32 slots and a cut": {"mix", "", dealer.MixPlan{Slots: hashes[:32], Cut: true}},
 		"a round that is out": {"", audit.RuleBeacon,
 			dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(before.Round)}}},
-		"an old round":  {"", audit.RuleBeacon, dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(1))}}},
+		"an old round": {"", audit.RuleBeacon, dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(1))}}},
 		"no such round": {"mix.beacon.round", "",
 			dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(audit.MaxInteger + 1))}}},
 	} {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"shuffled/internal/dealer"
 	"shuffled/internal/near"
-	"shuffled/internal/wire"
 )
 
 // sentences are the text of a problem, which is complete without the other members. A rule
@@ -108,7 +108,7 @@ func wanted(t reflect.Type) string {
 	case t == reflect.TypeFor[[]byte]():
 		return "must be bytes in padded base64"
 	case t == reflect.TypeFor[Timestamp]():
-		return string(wire.NoTime)
+		return string(dealer.NoTime)
 	}
 	return "must be " + cmp.Or(kindWords[t.Kind()], "a whole number")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strconv"
 
+	"shuffled/internal/dealer"
 	"shuffled/internal/wire"
 )
 
@@ -24,7 +25,7 @@ func decodeHash(field string, text Hash) (h [32]byte, err error) {
 // The values that JSON writes in more than one way, and the error of one that is wrong.
 type (
 	rule             = wire.Rule
-	Timestamp        = wire.Timestamp
+	Timestamp        = dealer.Time
 	OperationShuffle = wire.OperationShuffle
 )
 
