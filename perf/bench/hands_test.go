@@ -40,7 +40,7 @@ func compareHands(t *testing.T, all *table, s *server, binary string) {
 	for i, name := range []string{"one commit each", "16 in a batch", "64 in a batch", "128 in a batch"} {
 		r := best[i].row(name, "shuffles/s", []int{64, 8, 8, 8}[i])
 		if i > 0 {
-			r.Ratio, r.To = best[i].PerSecond/best[0].PerSecond, "one commit each"
+			r.Ratio, r.Work, r.To = best[i].PerSecond/best[0].PerSecond, best[0].cpu()/best[i].cpu(), "one commit each"
 		}
 		rows = append(rows, r)
 	}
@@ -58,7 +58,8 @@ func compareHands(t *testing.T, all *table, s *server, binary string) {
 		func() result { return rival.load(t, 256, load.Mix{load.Commit: 1}, 1).times(1.0 / requestsPerHand) }})
 	in := func(i int, name string, connections int) row {
 		r := best[i].row(name, "hands/s", connections)
-		r.Ratio, r.To = best[i].PerSecond/best[5].PerSecond, "six times sign and insert"
+		r.Ratio, r.Work = best[i].PerSecond/best[5].PerSecond, best[5].cpu()/best[i].cpu()
+		r.To = "six times sign and insert"
 		return r
 	}
 	all.add("Hands: commit, four deals of 20 cards, close", "latency is of the whole hand, or of the whole batch",

@@ -226,6 +226,8 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	}
 }
 
+func (r result) cpu() float64 { return r.Service + r.PostgreSQL + r.Generator }
+
 func (r result) row(name, unit string, connections int) row {
 	return row{Name: name, Unit: unit, Connections: connections, Value: r.PerSecond, Mean: r.Mean, P50: r.P50,
 		P99:     r.P99,

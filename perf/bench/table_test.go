@@ -31,7 +31,8 @@ type row struct {
 	PostgreSQL float64 `json:"cpu_postgresql_us,omitempty"`
 	Generator  float64 `json:"cpu_generator_us,omitempty"`
 	Ran        string  `json:"ran"`
-	Ratio      float64 `json:"ratio,omitempty"` // to what To names
+	Ratio      float64 `json:"ratio,omitempty"`     // to what To names
+	Work       float64 `json:"cpu_ratio,omitempty"` // the same by processor time of all programs
 	To         string  `json:"to,omitempty"`
 }
 
@@ -70,7 +71,7 @@ func (r row) line() string {
 	}
 	ratio := ""
 	if r.Ratio != 0 {
-		ratio = fmt.Sprintf("%.2f × %s", r.Ratio, r.To)
+		ratio = fmt.Sprintf("%.2f × %s%s", r.Ratio, r.To, blank(r.Work, ", %.2f × by processor time"))
 	}
 	return fmt.Sprintf(layout, "  "+r.Name, blank(float64(r.Connections), "%.0f"), number(r.Value)+" "+r.Unit,
 		blank(r.Mean, "%.2f"), blank(r.P50, "%.2f"), blank(r.P99, "%.2f"), cpu, r.Ran, ratio)
