@@ -94,31 +94,26 @@ func TestVerifyMySlot(t *testing.T) {
 	}
 	commit := write("commit", []byte(parsed.Receipt(1)))
 	value := base64.StdEncoding.EncodeToString(v.Trust.Slots[0])
-	inHex := hex.EncodeToString(v.Trust.Slots[0])
-	slot := write("slot", []byte(value+"\n"))
-	missing := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	slot, inHex := write("slot", []byte(value+"\n")), write("hex", []byte(hex.EncodeToString(v.Trust.Slots[0])))
+	missing := write("missing", []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))))
+	bad, short := write("bad", []byte("hunter2")), write("short", []byte(value[1:]))
 	for _, test := range []struct {
 		args []string
 		code int
 		want string // in what is printed
 	}{
 		{[]string{file}, term.ExitOK, `PROVED, at the level "witnessed": `},
-		{[]string{file, "--my-slot", value}, term.ExitOK,
+		{[]string{file, "--my-slot-file", slot}, term.ExitOK,
 			`PROVED, at the level "mixed" for you who gave the slot, and for nobody else`},
-		{[]string{file, "--my-slot", inHex}, term.ExitOK, `PROVED, at the level "mixed" for you`},
-		{[]string{file, "--my-slot-file", slot}, term.ExitOK, `PROVED, at the level "mixed" for you`},
-		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, term.ExitOK,
-			`for the holder of slot `},
-		{[]string{file, "--my-slot", value, "--require", "mixed"}, term.ExitOK, `"mixed"`},
+		{[]string{file, "--my-slot-file", inHex, "--my-slot-file", slot}, term.ExitOK, `for the holder of slot `},
+		{[]string{file, "--my-slot-file", slot, "--require", "mixed"}, term.ExitOK, `"mixed"`},
 		{[]string{file, "--require", "mixed"}, term.ExitFails, `asks for the level "mixed", and the evidence has the level "witnessed"`},
-		{[]string{file, "--my-slot", missing}, term.ExitFails,
-			`FAILED at the step slots`},
-		{[]string{file, "--my-slot", value, "--my-slot", missing}, term.ExitFails, `FAILED at the step slots`},
+		{[]string{file, "--my-slot-file", missing}, term.ExitFails, `FAILED at the step slots`},
+		{[]string{file, "--my-slot-file", slot, "--my-slot-file", missing}, term.ExitFails, `FAILED at the step slots`},
 		{[]string{commit, "--my-slot-file", slot}, term.ExitOK, "1 of the 2 sources of the plan"},
-		{[]string{commit, "--my-slot", missing}, term.ExitFails, `FAILED at the step slots`},
-		{[]string{file, "--my-slot", "hunter2"}, term.ExitUsage, "32 bytes in base64 or hexadecimal"},
-		{[]string{file, "--my-slot", value[1:]}, term.ExitUsage, "32 bytes in base64 or hexadecimal"},
-		{[]string{file, "--my-slot", slot}, term.ExitUsage, "--my-slot-file reads the value from a file"},
+		{[]string{commit, "--my-slot-file", missing}, term.ExitFails, `FAILED at the step slots`},
+		{[]string{file, "--my-slot-file", bad}, term.ExitUsage, "32 bytes in base64 or hexadecimal"},
+		{[]string{file, "--my-slot-file", short}, term.ExitUsage, "32 bytes in base64 or hexadecimal"},
 		{[]string{file, "--my-slot-file", policy}, term.ExitUsage, "value of a slot"},
 		{[]string{file, "--my-slot-file", slot + "x"}, term.ExitCannot, "reading the slot's value"},
 		{[]string{"-", "--my-slot-file", "-"}, term.ExitUsage, "not both"},
@@ -130,7 +125,7 @@ func TestVerifyMySlot(t *testing.T) {
 		}
 	}
 
-	_, out, _ := said(t, "", "verify", file, "--policy", policy, "--my-slot", value, "--json")
+	_, out, _ := said(t, "", "verify", file, "--policy", policy, "--my-slot-file", slot, "--json")
 	var got verify.Verdict
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Level != verify.LevelMixed || len(got.Mixed) != 1 ||
 		got.Mixed[0].For != verify.ForSlot {

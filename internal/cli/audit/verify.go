@@ -19,8 +19,7 @@ type VerifyCmd struct {
 	File     string   `arg:"" help:"The transcript or receipt; - reads standard input."`
 	Key      string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name."`
 	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
-	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot: 32 bytes in base64 or hexadecimal. Only for a value that is public already. May be repeated."`
-	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"As --my-slot, with the value in a file. For a value that is still secret, with a receipt of the commit. May be repeated."`
+	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"Judge for the holder of the slot whose value is in this file: 32 bytes in base64 or hexadecimal, or what shuffled slot new printed. May be repeated."`
 	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the key in the file of this name. May be repeated."`
 	CoDealer string   `name:"co-dealer" placeholder:"FILE" help:"Trust this C2SP witness policy for the ledger of a co-dealer. Without it, no verdict says blind."`
 	History  string   `placeholder:"FILE" help:"Compare the requests of a blind shuffle with this text of the game's history."`
@@ -43,7 +42,7 @@ Examples:
     shuffled verify commit.receipt --policy player.policy --my-slot-file my-slot
     curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
 
-Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. A file without the slot of --my-slot fails. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
+Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. A file without the slot of --my-slot-file fails. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
 }
 
 func (c *VerifyCmd) Run(s term.Streams) error {
@@ -71,8 +70,12 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
 		return term.Usage("standard input can be the evidence or a slot's value, but not both")
 	}
-	if trust.Slots, err = player.ReadSlots(c.MySlot, c.SlotFile, s.In); err != nil {
-		return err
+	for _, name := range c.SlotFile {
+		value, err := player.ReadSlot(name, s.In)
+		if err != nil {
+			return err
+		}
+		trust.Slots = append(trust.Slots, value)
 	}
 	data, err := readEvidence(c.File, s.In)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"shuffled/internal/audit"
@@ -70,41 +69,14 @@ func ReadSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err erro
 			fields = fields[1:2]
 		}
 		if len(fields) == 1 {
-			return parseSlot(fields[0])
+			b, err := ParseBytes(fields[0], keys.SlotSize)
+			if err != nil {
+				return value, term.Usage("a slot's value %s", err)
+			}
+			return [keys.SlotSize]byte(b), nil
 		}
 	}
 	return value, term.Usage("%s holds no value of a slot", term.Visible(name))
-}
-
-// parseSlot reads a slot's value. The error does not repeat it.
-func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
-	b, err := ParseBytes(text, keys.SlotSize)
-	if err != nil {
-		return value, term.Usage("a slot's value %s", err)
-	}
-	return [keys.SlotSize]byte(b), nil
-}
-
-// ReadSlots reads the values of slots that are on the command line, and those in files.
-func ReadSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err error) {
-	for _, text := range values {
-		value, err := parseSlot(text)
-		if err != nil {
-			if _, missing := os.Stat(text); missing == nil {
-				return nil, term.Usage("--my-slot must be a slot's value, and is the name of a file: --my-slot-file reads the value from a file")
-			}
-			return nil, err
-		}
-		slots = append(slots, value)
-	}
-	for _, name := range files {
-		value, err := ReadSlot(name, stdin)
-		if err != nil {
-			return nil, err
-		}
-		slots = append(slots, value)
-	}
-	return slots, nil
 }
 
 // ParseBytes reads n bytes in padded base64 or hexadecimal. The error does not repeat the text, which may be a secret.
