@@ -15,7 +15,6 @@ import (
 type RecallCmd struct {
 	remote.Flags
 	Table   string `placeholder:"NAME" help:"Shuffles of this table."`
-	Serial  uint64 `placeholder:"N" help:"With --table: the shuffle with this serial."`
 	From    string `placeholder:"TIME" help:"Shuffles committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
 	To      string `placeholder:"TIME" help:"Shuffles committed before this time."`
 	GameRef string `placeholder:"NAME" help:"Shuffles with this game reference."`
@@ -148,12 +147,10 @@ func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
 	switch {
 	case c.Limit < 0:
 		return p, term.Usage("--limit must be a number of shuffles from 0, not %d", c.Limit)
-	case c.Serial != 0 && c.Table == "":
-		return p, term.Usage("--serial needs --table")
-	case c.Prove && (c.Table == "" || c.Serial != 0 || c.GameRef != "" || c.State != ""):
+	case c.Prove && (c.Table == "" || c.GameRef != "" || c.State != ""):
 		return p, term.Usage("--prove needs --table, and goes with --from, --to and --limit only")
 	}
-	p.Table, p.GameRef, p.Serial = remote.Given(c.Table), remote.Given(c.GameRef), remote.Given(c.Serial)
+	p.Table, p.GameRef = remote.Given(c.Table), remote.Given(c.GameRef)
 	p.State, p.Limit = remote.Given(client.ListShufflesParamsState(c.State)), new(uint64(recallPage))
 	if c.Limit > 0 && c.Limit < recallPage {
 		*p.Limit = uint64(c.Limit) + 1 // one more says that there are more

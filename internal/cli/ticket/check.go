@@ -13,43 +13,27 @@ import (
 
 type checkCmd struct {
 	File       string `arg:"" help:"The proof; - reads standard input."`
-	Transcript string `xor:"draw" placeholder:"FILE" help:"The transcript of the draw. It is verified, and shows whether the ticket was drawn."`
-	Key        string `placeholder:"VKEY" xor:"trust" help:"With --transcript: trust this verifier key of the ledger, or the key in the file of this name."`
-	Policy     string `placeholder:"FILE" xor:"trust" help:"With --transcript: trust the keys of this C2SP witness policy, and require its quorum."`
-	Root       string `xor:"draw" placeholder:"ROOT" help:"Without a transcript: the root in the commit of the draw."`
-	Count      uint64 `placeholder:"N" help:"With --root: the count in that commit, which a root alone does not fix."`
+	Transcript string `required:"" placeholder:"FILE" help:"The transcript of the draw. It is verified, and shows whether the ticket was drawn."`
+	Key        string `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name."`
+	Policy     string `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
 }
 
 func (checkCmd) Help() string {
-	return `Says which number the ticket has in the list, and with --transcript whether it was drawn. Take root and count from a verdict on the transcript, not from the proof. Take the key from where you trust it.
+	return `Says which number the ticket has in the list of the draw, and whether it was drawn. Take the key from where you trust it.
 
-Examples:
+Example:
 
     shuffled tickets check T-000042.proof --transcript raffle.json --key main.vkey
-    shuffled tickets check T-000042.proof --root ROOT --count 1000000
 
 Exit codes: 0 the ticket is in the list of this draw, 1 proof or transcript fails, 2 usage, 3 could not run or cannot judge. Without --key and --policy a transcript that agrees with itself proves nothing.`
 }
 
 func (c *checkCmd) Run(s term.Streams) error {
-	var bound *audit.Terms
-	var v *verify.Verdict
-	var err error
-	switch {
-	case c.Transcript != "" && c.Count == 0:
-		if v, err = c.verdict(s); err != nil {
-			return err
-		}
-		bound, err = listOf(v)
-	case c.Root != "" && c.Count != 0 && c.Key == "" && c.Policy == "":
-		root, err := audit.ParseHash(c.Root)
-		if err != nil {
-			return term.Usage("--root must be 32 bytes in base64, not %q", term.Visible(c.Root))
-		}
-		bound = &audit.Terms{Kind: audit.TermsTicketList, Count: c.Count, Hash: root}
-	default:
-		return term.Usage("the ticket needs a list to be checked against: give --transcript with --key or --policy, or --root with --count")
+	v, err := c.verdict(s)
+	if err != nil {
+		return err
 	}
+	bound, err := listOf(v)
 	if err != nil {
 		return fails(s, err)
 	}
@@ -113,9 +97,6 @@ func listOf(v *verify.Verdict) (*audit.Terms, error) {
 
 // drawn says whether a number was drawn, as far as the transcript shows, and how strong the evidence is.
 func drawn(v *verify.Verdict, number uint64) string {
-	if v == nil {
-		return ""
-	}
 	text := fmt.Sprintf("It is not among the %s that the file shows, of %d that were committed to.\n",
 		term.Plural(uint64(len(v.Cards)), "number"), v.Places)
 	for _, card := range v.Cards {

@@ -126,11 +126,8 @@ func TestCheckTranscripts(t *testing.T) {
 		t.Errorf("without a key: %q, %v", said, err)
 	}
 	var usage *term.UsageError
-	for _, cmd := range []checkCmd{{}, {Transcript: "x", Count: 3}, {Root: "AAAA"}, {Count: 3},
-		{Root: "AAAA", Count: 3},
-		{Root: strings.Repeat("A", 43) + "=", Count: 3, Key: "k"}, {File: "-", Transcript: "-"}} {
-		if err := cmd.Run(term.Streams{}); !errors.As(err, &usage) {
-			t.Errorf("%+v: %v", cmd, err)
-		}
+	cmd := checkCmd{File: "-", Transcript: "-"}
+	if err := cmd.Run(term.Streams{}); !errors.As(err, &usage) {
+		t.Errorf("two files on standard input: %v", err)
 	}
 }
