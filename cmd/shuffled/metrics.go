@@ -82,11 +82,6 @@ func (f *figures) appended(took time.Duration, entries int) {
 	f.entries.Observe(float64(entries))
 }
 
-// collectors are what a registry takes.
-func (f *figures) collectors() []prometheus.Collector {
-	return []prometheus.Collector{f, f.seconds, f.entries}
-}
-
 // Describe names the figures.
 func (f *figures) Describe(to chan<- *prometheus.Desc) {
 	for _, one := range allFigures {

@@ -126,27 +126,21 @@ func (o *opener) readFiles() (ledgers []toOpen, err error) {
 		if l.origin, l.signers, err = place.ReadSigners(c, passphrase); err != nil {
 			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
 		}
-		if err := o.readOthers(&l); err != nil {
+		o.noting.Lock()
+		_, err := o.noted(c.Name)
+		o.noting.Unlock()
+		if err != nil {
+			return nil, term.Usage("opening ledger %s: %s", c.Name, err)
+		}
+		if l.houses, err = readHouses(c.Houses); err == nil {
+			l.peers, err = o.readCoDealers(c)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
 		}
 		ledgers = append(ledgers, l)
 	}
 	return ledgers, nil
-}
-
-// readOthers reads the files of the ledger that hold no keys.
-func (o *opener) readOthers(l *toOpen) (err error) {
-	o.noting.Lock()
-	_, err = o.noted(l.Name)
-	o.noting.Unlock()
-	if err != nil {
-		return term.Usage("%s", err)
-	}
-	if l.houses, err = readHouses(l.Houses); err != nil {
-		return err
-	}
-	l.peers, err = o.readCoDealers(l.Ledger)
-	return err
 }
 
 // database opens a database and its ledgers, and serves them.

@@ -141,7 +141,7 @@ func (s *sandbox) figures() map[string]float64 {
 	shown := newFigures(newMachine(s.cfg, nil, 0, slog.New(slog.DiscardHandler)), selftest.Passed{})
 	shown.house.Store(s.house)
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(shown.collectors()...)
+	registry.MustRegister(shown, shown.seconds, shown.entries)
 	families, err := registry.Gather()
 	if err != nil {
 		s.t.Fatal(err)

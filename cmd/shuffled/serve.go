@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/build"
@@ -127,7 +128,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 		limits = limits.Sandbox()
 	}
 	api, err := httpapi.New(httpapi.Config{Limits: limits, Version: build.This().Name(), Log: log,
-		Collectors: shown.collectors(), Health: m.Health, OperatorHosts: cfg.OperatorHosts})
+		Collectors: []prometheus.Collector{shown, shown.seconds, shown.entries}, Health: m.Health, OperatorHosts: cfg.OperatorHosts})
 	if err != nil {
 		return err
 	}

@@ -36,11 +36,8 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 		return err
 	}
 	defer b.Close()
-	r, err := inspecting(ctx, func() (*inspect.PairReport, error) {
-		p := term.NewProgress(s.Err, "entries")
-		defer p.End()
-		o.House.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
-		o.CoDealer.Progress = o.House.Progress
+	r, err := inspecting(ctx, s, func(progress func(inspect.Progress)) (*inspect.PairReport, error) {
+		o.House.Progress, o.CoDealer.Progress = progress, progress
 		return inspect.Pair(ctx, a, b, o)
 	})
 	if err != nil {

@@ -91,10 +91,8 @@ func inspectBundle(ctx context.Context, s term.Streams, dir string, opts inspect
 		return nil, err
 	}
 	defer b.Close()
-	return inspecting(ctx, func() (*inspect.Report, error) {
-		p := term.NewProgress(s.Err, "entries")
-		defer p.End()
-		opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
+	return inspecting(ctx, s, func(progress func(inspect.Progress)) (*inspect.Report, error) {
+		opts.Progress = progress
 		return inspect.Run(ctx, b, opts)
 	})
 }
@@ -110,14 +108,17 @@ func openBundle(dir string) (*inspect.Bundle, error) {
 	return b, cannotJudge(err)
 }
 
-// inspecting runs a check, with settings of the process that suit it.
-func inspecting[R any](ctx context.Context, check func() (R, error)) (R, error) {
+// inspecting runs a check, with settings of the process that suit it, and shows its progress.
+func inspecting[R any](ctx context.Context, s term.Streams, check func(progress func(inspect.Progress)) (R, error)) (R,
+	error) {
 	// Almost nothing of what is read stays in memory. Collecting less often costs some MiB and saves a tenth of
 	// the time.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
-	r, err := check()
+	p := term.NewProgress(s.Err, "entries")
+	defer p.End()
+	r, err := check(func(n inspect.Progress) { p.At(n.Entries, n.Of) })
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}

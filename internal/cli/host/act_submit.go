@@ -83,24 +83,21 @@ func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a 
 			delayOf(st.Persons), listed(act.Expires), base64.StdEncoding.EncodeToString(act.Digest[:]))
 	}
 	if t.URL != "" {
+		var req client.ActRequest
+		if act != nil {
+			req.Act = audit.EncodeBody(act)
+		}
+		if body != nil {
+			req.Type, req.Body = new(int(body.Type())), audit.EncodeBody(body)
+		}
 		return t.remote().Record(ctx, s, said,
-			func(d *client.Client) (*client.Appended, error) { return d.SubmitAct(ctx, actRequest(act, body)) })
+			func(d *client.Client) (*client.Appended, error) { return d.SubmitAct(ctx, req) })
 	}
 	if err := t.store(ctx, st.Newest, act, body); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(s.Out, "%s.\n", said)
 	return err
-}
-
-func actRequest(act *audit.ActEntry, body audit.Body) (req client.ActRequest) {
-	if act != nil {
-		req.Act = audit.EncodeBody(act)
-	}
-	if body != nil {
-		req.Type, req.Body = new(int(body.Type())), audit.EncodeBody(body)
-	}
-	return req
 }
 
 // store writes the act and what it approves into the stored ledger, behind the newest act. A head is adopted by opening
