@@ -67,7 +67,10 @@ func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest, since u
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.proveCosigned(ctx, told.Receipt, anyIndex, when, answer)
+	e, err := c.prove(ctx, told.Receipt, anyIndex, reply{when, answer})
+	if err == nil {
+		err = c.seen(e)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -105,25 +108,21 @@ func (c *Client) Cosigned(ctx context.Context, index uint64) (receipt string, er
 }
 
 func (c *Client) cosigned(ctx context.Context, index uint64) (receipt string, e proved, err error) {
-	err = c.untilWitnessed(ctx, func() error {
-		when := c.reading()
-		answer, err := c.getReceipt(ctx, index)
-		if err == nil {
-			receipt = string(answer)
-			e, err = c.proveCosigned(ctx, receipt, index, when, answer)
+	err = c.untilWitnessed(ctx, func() (err error) {
+		if receipt, e, err = c.receipt(ctx, index); err == nil {
+			err = c.seen(e)
 		}
 		return err
 	})
 	return receipt, e, err
 }
 
-func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64, when asked,
-	answer []byte) (proved, error) {
-	e, err := c.prove(ctx, receipt, index, reply{when, answer})
-	if err == nil && c.policy.Asks() && !c.policy.Satisfied(e.signed) {
-		err = fmt.Errorf("entry %d: %w", e.index, ErrNotWitnessed)
+// seen returns ErrNotWitnessed unless the policy's quorum cosigned the checkpoint that the entry is proved under.
+func (c *Client) seen(e proved) error {
+	if c.policy.Asks() && !c.policy.Satisfied(e.signed) {
+		return fmt.Errorf("entry %d: %w", e.index, ErrNotWitnessed)
 	}
-	return e, err
+	return nil
 }
 
 // Asked returns the deal of an order that begins at place first, nil if there is none. It is for a caller that asked

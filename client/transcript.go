@@ -80,22 +80,20 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	if err != nil {
 		return nil, err
 	}
-	fault := func(what string, err error) (*verify.Verdict, error) {
-		return nil, &Fault{What: what, Answer: answer, Err: err}
-	}
+	r := reply{body: answer}
 	if v.Commitment != s.Commitment.String() {
-		return fault("the transcript is of another commit", nil)
+		return nil, r.fault("the transcript is of another commit", nil)
 	}
 	var told audit.DisclosureEntry
 	for _, text := range file.Receipts[2:] {
 		_, e, err := audit.ReceiptEntry(text)
 		if err != nil {
-			return fault("the transcript", err)
+			return nil, r.fault("the transcript", err)
 		}
 		switch b := e.Body.(type) {
 		case *audit.Mix:
 			if err := s.mixed(b); err != nil {
-				return fault("the mix", err)
+				return nil, r.fault("the mix", err)
 			}
 		case *audit.Deal:
 			s.give(b)
@@ -106,7 +104,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	}
 	if file.CoDealer != nil { // a proved file of a shuffle with a co-dealer has it, with the openings
 		if err := s.ordered(file.CoDealer.Receipts[0]); err != nil {
-			return fault("the co-dealer's commit", err)
+			return nil, r.fault("the co-dealer's commit", err)
 		}
 	}
 	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
@@ -119,7 +117,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 			err = s.open(o)
 		}
 		if err != nil {
-			return fault("the cards of the transcript", err)
+			return nil, r.fault("the cards of the transcript", err)
 		}
 	}
 	s.mu.Lock()
@@ -129,7 +127,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	}
 	s.mu.Unlock()
 	if told.Form == audit.FormTape {
-		return v, s.proveTape(told, reply{body: answer})
+		return v, s.proveTape(told, r)
 	}
 	return v, nil
 }
