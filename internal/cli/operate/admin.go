@@ -189,9 +189,8 @@ func (accessListCmd) Help() string {
 	return "Example:\n  shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"
 }
 
-func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *accessListCmd) Run(ctx context.Context, s term.Streams) (err error) {
 	params := client.ListAccessParams{Limit: remote.Given(uint64(500))}
-	var err error
 	if params.From, err = parseDay("--from", c.From); err != nil {
 		return err
 	}

@@ -42,9 +42,8 @@ Examples:
     shuffled close 2 --outcome void --reason misdeal`
 }
 
-func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *CloseCmd) Run(ctx context.Context, s term.Streams) (err error) {
 	req := closeRequest(c.Outcome, c.Because)
-	var err error
 	if req.Reveal, err = parsePlaces(c.Reveal); err != nil {
 		return err
 	}

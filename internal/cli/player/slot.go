@@ -80,9 +80,7 @@ func ReadSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err erro
 }
 
 // ParseBytes reads n bytes in padded base64 or hexadecimal. The error does not repeat the text, which may be a secret.
-func ParseBytes(text string, n int) ([]byte, error) {
-	var b []byte
-	var err error
+func ParseBytes(text string, n int) (b []byte, err error) {
 	switch len(text) {
 	case hex.EncodedLen(n):
 		b, err = hex.DecodeString(text)

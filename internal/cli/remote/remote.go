@@ -66,25 +66,23 @@ func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, er
 
 // Config is the configuration of a client of the ledger. Without a pinned key the client takes the keys that
 // the daemon names, and Config writes a warning.
-func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, error) {
+func (r *Flags) Config(ctx context.Context, warnings io.Writer) (cfg client.Config, err error) {
 	if !strings.HasPrefix(r.URL, "http://") && !strings.HasPrefix(r.URL, "https://") {
 		_, host, ok := strings.Cut(r.URL, "@") // what is before the @ may be a password
 		if !ok {
 			host = r.URL
 		}
-		return client.Config{}, term.Usage("--url, or SHUFFLED_URL, must begin with http:// or https://, and not with %q", host)
+		return cfg, term.Usage("--url, or SHUFFLED_URL, must begin with http:// or https://, and not with %q", host)
 	}
-	cfg := client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
+	cfg = client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
 	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
 	if r.TokenFile != "" {
-		var err error
 		if token, err = keys.ReadSecret(r.TokenFile); err != nil {
 			return cfg, fmt.Errorf("reading the token: %w", err)
 		}
 	}
 	cfg.Token = strings.TrimSpace(string(token.Bytes())) // a file may end with several lines, or in CR
 	if r.ClientCert != "" {
-		var err error
 		if cfg.HTTP, err = r.certified(); err != nil {
 			return cfg, err
 		}
@@ -97,13 +95,10 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 		}
 		cfg.Policy = string(text)
 	case r.Key != "":
-		vkey, err := ReadKey("--key", r.Key)
-		if err != nil {
+		if cfg.VKey, err = ReadKey("--key", r.Key); err != nil {
 			return cfg, err
 		}
-		cfg.VKey = vkey
 	default:
-		var err error
 		if cfg.Policy, err = askKeys(ctx, cfg); err != nil {
 			return cfg, r.Explain(err)
 		}
