@@ -39,35 +39,37 @@ type demoHouse struct {
 }
 
 // openDemoHouse makes keys and a sandbox ledger in dir, and opens it. The caller must close the house.
-func openDemoHouse(ctx context.Context, dir string) (h *demoHouse, err error) {
-	h = &demoHouse{cfg: config.Default()}
+func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
+	h := &demoHouse{cfg: config.Default()}
 	h.cfg.Data = dir
 	h.cfg.Resolve()
-	if err := place.MigrateUp(ctx, h.cfg, false); err != nil {
-		return nil, err
+	err := place.MigrateUp(ctx, h.cfg, false)
+	if err == nil {
+		err = h.openStore(ctx)
 	}
-	if err := h.openStore(ctx); err != nil {
-		return nil, err
+	if err == nil {
+		err = host.SetUpSandbox(ctx, h.cfg, h.store, demoOrigin)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.close())
-		}
-	}()
-	if err := host.SetUpSandbox(ctx, h.cfg, h.store, demoOrigin); err != nil {
-		return nil, err
+	if err == nil {
+		h.key, err = keys.ReadSigning(place.FilesOf(dir, demoLedger).Key, keys.Secret{})
 	}
-	if h.key, err = keys.ReadSigning(place.FilesOf(dir, demoLedger).Key, keys.Secret{}); err != nil {
-		return nil, err
+	if err == nil {
+		h.ring, err = place.ReadKeyring(h.cfg.SealingKeys, keys.Secret{})
 	}
-	if h.ring, err = place.ReadKeyring(h.cfg.SealingKeys, keys.Secret{}); err != nil {
-		return nil, err
+	if err == nil {
+		err = h.openLedger(ctx)
 	}
-	return h, h.openLedger(ctx)
+	if err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	return h, nil
 }
 
-func (h *demoHouse) openStore(ctx context.Context) (err error) {
-	h.store, err = place.OpenStore(ctx, h.cfg, true)
+func (h *demoHouse) openStore(ctx context.Context) error {
+	opened, err := place.OpenStore(ctx, h.cfg, true)
+	if err == nil {
+		h.store = opened // without one it stays nil
+	}
 	return err
 }
 
