@@ -128,7 +128,8 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 		limits = limits.Sandbox()
 	}
 	api, err := httpapi.New(httpapi.Config{Limits: limits, Version: build.This().Name(), Log: log,
-		Collectors: []prometheus.Collector{shown, shown.seconds, shown.entries}, Health: m.Health, OperatorHosts: cfg.OperatorHosts})
+		Collectors: []prometheus.Collector{shown, shown.seconds, shown.entries},
+		Health:     m.Health, OperatorHosts: cfg.OperatorHosts})
 	if err != nil {
 		return err
 	}
