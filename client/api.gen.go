@@ -441,6 +441,10 @@ type Asked struct {
 	// Commit Of the commit of the house's shuffle, under a checkpoint with the house's quorum.
 	Commit Receipt `json:"commit"`
 
+	// Since How many entries the checkpoint of the co-dealer has that the house's shuffle has. The answer then has
+	// *last*.
+	Since *uint64 `json:"since,omitempty"`
+
 	// State As in the house's deal. Absent means zeros.
 	State *Hash `json:"state,omitempty"`
 }
@@ -684,6 +688,10 @@ type Deal struct {
 
 	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
 	Labels []string `json:"labels,omitempty"`
+
+	// Last With *since* of the request, and only then: what proves that the tree of the receipt's checkpoint begins with
+	// that of so many entries.
+	Last *LastEntry `json:"last,omitempty"`
 
 	// LastHand The cut card has come out, so that this hand is the last. Absent before.
 	LastHand *bool `json:"last_hand,omitempty"`
@@ -944,6 +952,16 @@ type Keys struct {
 
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
+}
+
+// LastEntry With *since* of the request, and only then: what proves that the tree of the receipt's checkpoint begins with
+// that of so many entries.
+type LastEntry struct {
+	// Leaf The leaf hash of the last of these entries.
+	Leaf Hash `json:"leaf"`
+
+	// Proof The path of that entry in the larger tree.
+	Proof []Hash `json:"proof"`
 }
 
 // Mix defines model for Mix.

@@ -213,14 +213,14 @@ func (c *CoDealers) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a 
 	}
 	defer func() { <-p.asks }()
 	req := client.DealRequest{First: n.First, Asked: &client.Asked{Commit: a.Commit, After: given(a.After),
-		State: given(client.Hash(a.State)), Ask: a.Ask[:]}}
+		State: given(client.Hash(a.State)), Ask: a.Ask[:], Since: &n.Since}}
 	for _, r := range runs {
 		req.Runs = append(req.Runs, client.Run{Count: r.Count, Purpose: client.Purpose(r.Purpose.String()),
 			Recipient: given(r.Recipient), Public: given(r.Public), Round: given(r.Round)})
 	}
 	p.asked.Add(1)
 	began := time.Now()
-	g, err := to.Ask(ctx, n.Order, req, n.Since)
+	g, err := to.Ask(ctx, n.Order, req)
 	if err != nil {
 		err = p.said(err)
 		var illegal *audit.Illegal

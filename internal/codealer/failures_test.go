@@ -362,27 +362,6 @@ func TestChecksBehindDeals(t *testing.T) {
 	}
 }
 
-// TestFoulTiles: a deal under a checkpoint that the tiles of the ledger contradict is not written.
-func TestFoulTiles(t *testing.T) {
-	p := newPair(t, setting{})
-	s := p.blind("hand")
-	foul := func(w http.ResponseWriter, r *http.Request, answered func() *httptest.ResponseRecorder) bool {
-		if !strings.Contains(r.URL.Path, "/tile/") {
-			return false
-		}
-		tile := answered().Body.Bytes()
-		tile[0] ^= 1
-		w.Write(tile)
-		return true
-	}
-	p.front.fault.Store(&foul)
-	size := p.house.ledger.Head().Size
-	_, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
-	if !errors.Is(err, dealer.ErrCoDealerForked) || p.house.ledger.Head().Size != size {
-		t.Errorf("%v, want ErrCoDealerForked; %d entries, want %d", err, p.house.ledger.Head().Size, size)
-	}
-}
-
 // TestForked: a co-dealer with two histories stops everything until a person clears it, over restarts as well.
 func TestForked(t *testing.T) {
 	p := newPair(t, setting{})

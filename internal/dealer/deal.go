@@ -80,7 +80,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	answer.CoDealer = receiptIn(given)
 	if deal.Asked != nil {
 		row := ledger.Row{Index: appended[0].Index, Entry: appended[0].Receipt.Entry}
-		if answer.Receipt, err = d.orderReceipt(ctx, row); err != nil {
+		if answer.Receipt, answer.Last, err = d.proveOrder(ctx, row, req.Asked.Since); err != nil {
 			return Deal{}, err
 		}
 	}
@@ -182,7 +182,10 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, r
 	}
 	prove := d.cfg.Ledger.FirstReceipt
 	if at.deal.Asked != nil {
-		prove = d.orderReceipt
+		prove = func(ctx context.Context, row ledger.Row) (receipt string, err error) {
+			receipt, answer.Last, err = d.proveOrder(ctx, row, req.Asked.Since)
+			return receipt, err
+		}
 	}
 	if answer.Answered, answer.Receipt, err = again(ctx, at.row, prove); err != nil {
 		return Deal{}, err

@@ -135,6 +135,7 @@ type Deal struct {
 	LastHand bool         `json:"last_hand,omitzero"` // the cut card has come out
 	Receipt  string       `json:"receipt"`
 	CoDealer string       `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its deal
+	Last     *audit.Last  `json:"last,omitzero"`      // with Asking.Since
 	Close    *Close       `json:"close,omitzero"`     // with DealRequest.Close
 }
 

@@ -27,6 +27,7 @@ type Asking struct {
 	After  string   `json:"after,omitzero"` // receipt of the mix or deal before it; absent: the commit comes before it
 	State  [32]byte `json:"state,omitzero"` // hash of the game's history, or zeros
 	Ask    [64]byte `json:"ask"`            // signature under the commit's ask key
+	Since  uint64   `json:"since,omitzero"` // entries of the checkpoint that the house's shuffle has; absent: not told
 }
 
 // houseOf returns the house that an order is for.
@@ -82,6 +83,9 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
 	h, err := d.houseOf(origin)
 	if err != nil {
 		return err
+	}
+	if size := d.cfg.Ledger.Head().Size; a.Since > size {
+		return sinceBeyond(size)
 	}
 	of, err := h.proves(origin, "asked.commit", a.Commit)
 	if err != nil {
@@ -162,8 +166,37 @@ func (at dealt) askedAgain(a *Asking) bool {
 	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
 }
 
-// orderReceipt proves a deal of an order to the house. If the deals of this ledger wait for witnesses, the proof is
-// under the first checkpoint with the deal that the witnesses cosigned, so that it is the same for ever.
+// proveOrder proves a deal of an order to the house, and what the house asked to see of how the ledger grew. If the
+// deals of this ledger wait for witnesses, the proof is under the first checkpoint with the deal that the witnesses
+// cosigned, so that it is the same for ever.
+func (d *Dealer) proveOrder(ctx context.Context, row ledger.Row, since uint64) (receipt string, last *audit.Last,
+	err error) {
+	if receipt, err = d.orderReceipt(ctx, row); err != nil || since == 0 {
+		return receipt, nil, err
+	}
+	f, err := parseForeign(receipt)
+	if err == nil && since > f.checkpoint.Size {
+		err = sinceBeyond(f.checkpoint.Size)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	before, err := d.entryAt(ctx, since-1)
+	if err != nil {
+		return "", nil, err
+	}
+	head := ledger.Head{Size: f.checkpoint.Size, Root: f.checkpoint.Root}
+	of, err := d.cfg.Ledger.ReceiptsUnder(ctx, []ledger.Row{before}, head)
+	if err != nil {
+		return "", nil, err
+	}
+	return receipt, new(of[0].Last()), nil
+}
+
+func sinceBeyond(size uint64) error {
+	return &RequestError{"asked.since", fmt.Sprintf("must be at most %d, the entries that this ledger has", size)}
+}
+
 func (d *Dealer) orderReceipt(ctx context.Context, row ledger.Row) (string, error) {
 	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
 		return d.cfg.Ledger.FirstReceipt(ctx, row)

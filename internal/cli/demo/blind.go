@@ -261,7 +261,7 @@ func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript
 	asked.Sign(audit.AskKey(a.commit.Commitment, a.tape), handFlop, demoFlop)
 	planned, _ := a.commit.Context.CoDealer()
 	given, err := b.way.Ask(ctx, planned.Index, client.DealRequest{First: handFlop, Runs: askedFlop,
-		Asked: &client.Asked{Commit: t.Receipt(1), After: &after, Ask: asked.Ask[:]}}, 1)
+		Asked: &client.Asked{Commit: t.Receipt(1), After: &after, Ask: asked.Ask[:]}})
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func hold(t *testing.T, dsn string) (release func()) {
 	t.Cleanup(func() { set("ALTER SYSTEM RESET synchronous_standby_names") })
 	set("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
 	probe := func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		conn, err := pgx.Connect(t.Context(), dsn)
 		if err != nil {
@@ -55,6 +55,21 @@ func untilCalm(t *testing.T, admin *pgx.Conn) {
 	})
 }
 
+// endWait ends waits for a standby until the call is over: a call that was given up may begin to wait only now.
+func endWait(t *testing.T, admin *pgx.Conn, end string, done <-chan error) (err error) {
+	t.Helper()
+	until(t, "a wait for a standby to end", func() bool {
+		query[int](t, admin, "SELECT count("+end+"(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+		select {
+		case err = <-done:
+			return true
+		default:
+			return false
+		}
+	})
+	return err
+}
+
 // TestStandbyOutOfReach: what a standby has not confirmed is not acknowledged,
 // neither when it is written nor when it is found later.
 func TestStandbyOutOfReach(t *testing.T) {
@@ -62,7 +77,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 	dsn := testdb.Start(t).Database(t)
 	migrate(t, dsn)
 	s := open(t, dsn, Options{})
-	hasty := open(t, dsn, Options{Timeout: 500 * time.Millisecond})
+	hasty := open(t, dsn, Options{Timeout: 2 * time.Second})
 	l := create(t, s)
 	admin := connect(t, dsn)
 	b := l.next(1)
@@ -147,9 +162,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 			untilCalm(t, admin)
 			done := make(chan error)
 			go func() { done <- read(t.Context()) }()
-			pid := untilWaiting(t, admin, "SyncRep")
-			query[bool](t, admin, "SELECT "+end+"($1)", pid)
-			err := <-done
+			err := endWait(t, admin, end, done)
 			if err == nil || end == "pg_cancel_backend" && !errors.Is(err, errUnreplicated) {
 				t.Errorf("%s after %s: %v", name, end, err)
 			}
@@ -168,8 +181,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 		done := make(chan error)
 		next := l.next(1)
 		go func() { done <- s.Append(t.Context(), l.id, l.head, next) }()
-		query[bool](t, admin, "SELECT "+end+"($1)", untilWaiting(t, admin, "SyncRep"))
-		if err := <-done; !errors.Is(err, ledger.ErrUnknownOutcome) {
+		if err := endWait(t, admin, end, done); !errors.Is(err, ledger.ErrUnknownOutcome) {
 			t.Errorf("an append after %s: %v", end, err)
 		}
 		l.head = next.Head

@@ -746,6 +746,22 @@ export interface components {
             state?: components["schemas"]["Hash"];
             /** @description The signature under the commit's ask key. */
             ask: string;
+            /**
+             * Format: uint64
+             * @description How many entries the checkpoint of the co-dealer has that the house's shuffle has. The answer then has
+             *     *last*.
+             */
+            since?: number;
+        };
+        /**
+         * @description With *since* of the request, and only then: what proves that the tree of the receipt's checkpoint begins with
+         *     that of so many entries.
+         */
+        LastEntry: {
+            /** @description The leaf hash of the last of these entries. */
+            leaf: components["schemas"]["Hash"];
+            /** @description The path of that entry in the larger tree. */
+            proof: components["schemas"]["Hash"][];
         };
         /** @description One dealt card with its opening, which proves it against the deck root. */
         Card: {
@@ -817,6 +833,7 @@ export interface components {
             receipt: components["schemas"]["Receipt"];
             /** @description With a co-dealer, and only then, the receipt of its deal in its own ledger. */
             co_dealer?: components["schemas"]["Receipt"];
+            last?: components["schemas"]["LastEntry"];
             /** @description The close, if it was asked for. */
             close?: components["schemas"]["Close"];
         };
@@ -1568,6 +1585,7 @@ export type ShuffleState = components['schemas']['ShuffleState'];
 export type Run = components['schemas']['Run'];
 export type DealRequest = components['schemas']['DealRequest'];
 export type Asked = components['schemas']['Asked'];
+export type LastEntry = components['schemas']['LastEntry'];
 export type Card = components['schemas']['Card'];
 export type CoDealerOpening = components['schemas']['CoDealerOpening'];
 export type UnopenedPlace = components['schemas']['UnopenedPlace'];
