@@ -29,10 +29,7 @@ func (c *call) json(v any) error {
 // do reads a request of the contract, has the dealer do it, and answers with what came of it. asked is the request
 // before its members are read.
 func do[D, V any](c *call, asked D, do action[D, V]) error {
-	err := c.decode(&asked, dealerJSON)
-	if err == nil {
-		err = c.mayAsk(asked)
-	}
+	asked, err := asks(c, asked)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,15 @@ func reads[T, D any](c *call, read func(*T) (D, error)) (asked D, err error) {
 	return asked, c.mayAsk(asked)
 }
 
+// asks is reads for a request of the dealer, which is given as it is before its members are read.
+func asks[D any](c *call, asked D) (D, error) {
+	err := c.decode(&asked, dealerJSON)
+	if err == nil {
+		err = c.mayAsk(asked)
+	}
+	return asked, err
+}
+
 // mayAsk is mayTable for every request whose body names a table, or a shuffle of one.
 func (c *call) mayAsk(asked any) error {
 	if c.caller.tables == nil {
