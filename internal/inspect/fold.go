@@ -163,9 +163,11 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 // entry folds entry i of the chunk in.
 func (f *fold) entry(c *chunk, i int) {
 	p, index := &c.entries[i], f.state.Size()
-	if errors.Is(p.bad, audit.ErrUnknown) {
+	switch {
+	case p.lost: // which is its one fault
+	case errors.Is(p.bad, audit.ErrUnknown):
 		f.cannot(index, p.bad)
-	} else if p.bad != nil {
+	case p.bad != nil:
 		f.faults.add(fault(CodeMalformed, c.where, "%v", p.bad).at(index))
 	}
 	if p.lost || p.bad != nil {
