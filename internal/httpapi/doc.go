@@ -2,8 +2,8 @@
 // identity, problem documents, metrics, and the contract that they all keep.
 //
 // The contract, openapi.yaml, is the source. Types, parameters and routes, with the roles that each route asks for, are
-// generated from it into server.gen.go, and tests compare every answer with it. Packages dealer and ledger decide about
-// shuffles; this package turns requests into their types, and their answers and errors into bytes.
+// generated from it into server.gen.go, and tests compare every answer with it. Requests about shuffles, and their
+// answers, are types of package dealer, which decides with package ledger; this package reads and writes their bytes.
 //
 // A request passes these steps, in this order: the route, the size of the body, the ledger, the rate of anonymous
 // reads, the fair queue of ledgers, the token or certificate, the record of a regulator's or an administrator's access,

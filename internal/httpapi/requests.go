@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -106,11 +104,5 @@ func octets[T any](dec *jsontext.Decoder, into *T) error {
 	if err := json.UnmarshalDecode(dec, &sent); err != nil {
 		return err
 	}
-	array := reflect.ValueOf(into).Elem().Bytes()
-	b, err := base64.StdEncoding.Strict().DecodeString(sent)
-	if err != nil || len(b) != len(array) || base64.StdEncoding.EncodeToString(b) != sent {
-		return rule(fmt.Sprintf("must be %d bytes in padded base64", len(array)))
-	}
-	copy(array, b)
-	return nil
+	return decodeOctets(reflect.ValueOf(into).Elem().Bytes(), sent)
 }

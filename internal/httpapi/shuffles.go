@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 )
@@ -19,7 +20,7 @@ func stateAnswer(s dealer.Status) ShuffleState {
 	a := ShuffleState{
 		ID: s.ID, Table: s.Table, Serial: s.Serial,
 		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
-		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
+		CloseBy: s.CloseBy, Receipt: s.Receipt,
 		Owner: s.Owner, Next: s.Next, State: ShuffleStateStateOpen,
 	}
 	if s.Extent != audit.ExtentPlay {
@@ -34,7 +35,7 @@ func stateAnswer(s dealer.Status) ShuffleState {
 	switch {
 	case s.Closed:
 		a.State = ShuffleStateStateClosed
-		a.ClosedAt, a.Outcome = new(Timestamp(s.ClosedAt)), new(Outcome(s.Outcome.String()))
+		a.ClosedAt, a.Outcome = &s.ClosedAt, new(Outcome(s.Outcome.String()))
 		a.Reason = optional(Reason(s.Reason.String()))
 		if s.Continued {
 			a.State = ShuffleStateStateContinued

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
 
 	"shuffled/internal/dealer"
@@ -15,11 +16,20 @@ func encodeHash(h [32]byte) Hash { return base64.StdEncoding.EncodeToString(h[:]
 
 // decodeHash reads a hash in its one spelling.
 func decodeHash(field string, text Hash) (h [32]byte, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != 32 || base64.StdEncoding.EncodeToString(b) != text {
-		return h, refuseValue(field, "must be 32 bytes in padded base64")
+	if err := decodeOctets(h[:], text); err != nil {
+		return [32]byte{}, refuseValue(field, err.Error())
 	}
-	return [32]byte(b), nil
+	return h, nil
+}
+
+// decodeOctets fills an array with the bytes of a text in its one spelling. The error is a rule.
+func decodeOctets(array []byte, text string) error {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) != len(array) || base64.StdEncoding.EncodeToString(b) != text {
+		return rule(fmt.Sprintf("must be %d bytes in padded base64", len(array)))
+	}
+	copy(array, b)
+	return nil
 }
 
 // The values that JSON writes in more than one way, and the error of one that is wrong.
