@@ -171,47 +171,46 @@ func (at dealt) askedAgain(a *Asking) bool {
 // cosigned, so that it is the same for ever.
 func (d *Dealer) proveOrder(ctx context.Context, row ledger.Row, since uint64) (receipt string, last *audit.Last,
 	err error) {
-	if receipt, err = d.orderReceipt(ctx, row); err != nil || since == 0 {
-		return receipt, nil, err
+	head, err := d.orderHead(ctx, row.Index)
+	if err == nil && since > head.Size {
+		err = sinceBeyond(head.Size)
 	}
-	f, err := parseForeign(receipt)
-	if err == nil && since > f.checkpoint.Size {
-		err = sinceBeyond(f.checkpoint.Size)
+	rows := []ledger.Row{row}
+	if err == nil && since > 0 {
+		var before ledger.Row
+		before, err = d.entryAt(ctx, since-1)
+		rows = append(rows, before)
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	before, err := d.entryAt(ctx, since-1)
+	proved, err := d.cfg.Ledger.ReceiptsUnder(ctx, rows, head)
 	if err != nil {
 		return "", nil, err
 	}
-	head := ledger.Head{Size: f.checkpoint.Size, Root: f.checkpoint.Root}
-	of, err := d.cfg.Ledger.ReceiptsUnder(ctx, []ledger.Row{before}, head)
-	if err != nil {
-		return "", nil, err
+	if since > 0 {
+		last = new(proved[1].Last())
 	}
-	return receipt, new(of[0].Last()), nil
+	return proved[0].Text(), last, nil
 }
 
 func sinceBeyond(size uint64) error {
 	return &RequestError{"asked.since", fmt.Sprintf("must be at most %d, the entries that this ledger has", size)}
 }
 
-func (d *Dealer) orderReceipt(ctx context.Context, row ledger.Row) (string, error) {
+// orderHead returns the head under which a deal of an order is proved.
+func (d *Dealer) orderHead(ctx context.Context, index uint64) (ledger.Head, error) {
 	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
-		return d.cfg.Ledger.FirstReceipt(ctx, row)
+		return d.cfg.Ledger.FirstHead(ctx, index)
 	}
-	if err := d.AwaitWitnesses(ctx, row.Index); err != nil {
-		return "", err
+	if err := d.AwaitWitnesses(ctx, index); err != nil {
+		return ledger.Head{}, err
 	}
-	head, err := d.cfg.Ledger.FirstCosigned(ctx, row.Index)
+	head, err := d.cfg.Ledger.FirstCosigned(ctx, index)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return "", fmt.Errorf("%w: entry %d", ledger.ErrNotWitnessed, row.Index)
+		err = fmt.Errorf("%w: entry %d", ledger.ErrNotWitnessed, index)
 	}
-	if err != nil {
-		return "", err
-	}
-	return d.cfg.Ledger.ReceiptUnder(ctx, row, head)
+	return head, err
 }
 
 // follows checks the receipt that the close of an order follows: of the close of the house's

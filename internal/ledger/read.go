@@ -131,21 +131,30 @@ func (l *Ledger) HeadFor(index uint64) Head {
 	return l.Head()
 }
 
-// FirstReceipt returns the receipt that Append returned for an entry, byte for byte. The
-// checkpoint comes from the store, so its signature is checked.
+// FirstReceipt returns the receipt that Append returned for an entry, byte for byte.
 func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
-	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, row.Index)
+	head, err := l.FirstHead(ctx, row.Index)
 	if err != nil {
-		return "", Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err))
+		return "", err
+	}
+	return l.ReceiptUnder(ctx, row, head)
+}
+
+// FirstHead returns the oldest head that covers the entry. Its checkpoint comes from the store, so its signature is
+// checked.
+func (l *Ledger) FirstHead(ctx context.Context, index uint64) (Head, error) {
+	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, index)
+	if err != nil {
+		return Head{}, Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", index, err))
 	}
 	c, err := audit.OpenCheckpoint(head.Checkpoint, l.signedBy(head.Size)...)
 	if err != nil {
-		return "", fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, row.Index, err)
+		return Head{}, fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, index, err)
 	}
-	if c.Size != head.Size || c.Root != head.Root || head.Size <= row.Index {
-		return "", fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, row.Index)
+	if c.Size != head.Size || c.Root != head.Root || head.Size <= index {
+		return Head{}, fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, index)
 	}
-	return l.ReceiptUnder(ctx, row, head)
+	return head, nil
 }
 
 // Authentic returns nil if each stored row is the entry at its index, under a head that this daemon checked. What a row
