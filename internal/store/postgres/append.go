@@ -97,7 +97,8 @@ func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch
 	if err != nil {
 		return err
 	}
-	made, err := s.insert(ctx, sqlCreate, append(append(entryArgs(of), info.Name, info.Origin), others...))
+	args := append(append(entryArgs(of, len(first.Rows)), info.Name, info.Origin), others...)
+	made, err := s.insert(ctx, sqlCreate, args)
 	if err == nil && len(made) == 0 {
 		err = ledger.ErrExists
 	}
@@ -124,13 +125,14 @@ func appending(all []*store.Appending) (sql string, args []any, err error) {
 		sql = sqlMoveHead
 	}
 	sizes, roots := make([]int64, len(all)), make([][]byte, len(all))
-	others := 0
+	rows, others := 0, 0
 	for i, a := range all {
 		sizes[i], roots[i] = int64(a.Old.Size), a.Old.Root[:]
 		slots, _ := store.Slots(a.Batch)
+		rows += len(a.Batch.Rows)
 		others += len(a.Batch.Tiles) + len(slots) + len(a.Batch.Decks)
 	}
-	args = append(entryArgs(all), sizes, roots)
+	args = append(entryArgs(all, rows), sizes, roots)
 	if others == 0 {
 		return sql + sqlNewEntries + sqlNewCheckpoints, args, nil
 	}
@@ -138,12 +140,14 @@ func appending(all []*store.Appending) (sql string, args []any, err error) {
 	return sql + sqlNewEntries + sqlNewOthers + sqlNewCheckpoints, append(args, more...), err
 }
 
-// entryArgs returns the columns of heads and entries.
-func entryArgs(all []*store.Appending) []any {
-	var ids, sizes, of, indexes, times, serials, shuffles []int64
-	var roots, checkpoints, tags, entries, kept [][]byte
-	var types []int16
-	var tables, games []string
+// entryArgs returns the columns of heads and of n entries.
+func entryArgs(all []*store.Appending, n int) []any {
+	numbers, blobs := func() []int64 { return make([]int64, 0, n) }, func() [][]byte { return make([][]byte, 0, n) }
+	var ids, sizes []int64
+	var roots, checkpoints [][]byte
+	of, indexes, times, serials, shuffles := numbers(), numbers(), numbers(), numbers(), numbers()
+	tags, entries, kept := blobs(), blobs(), blobs()
+	types, tables, games := make([]int16, 0, n), make([]string, 0, n), make([]string, 0, n)
 	for _, a := range all {
 		h := &a.Batch.Head
 		ids, sizes = append(ids, int64(a.ID)), append(sizes, int64(h.Size))

@@ -57,17 +57,6 @@ func MigrateUp(ctx context.Context, dsn string, o Options) error {
 	return nil
 }
 
-// SchemaVersion returns the number of the schema of the database at dsn, 0 for none. It changes nothing.
-func SchemaVersion(ctx context.Context, dsn string, o Options) (int, error) {
-	db, err := o.direct(ctx, dsn)
-	if err != nil {
-		return 0, err
-	}
-	defer db.Close()
-	version, _, err := schemaVersion(ctx, db)
-	return version, err
-}
-
 // migrationLock keeps two migrations of one database apart. An advisory lock needs a direct connection, which a
 // migration has.
 const migrationLock = 0x73687566666c6564 // "shuffled"

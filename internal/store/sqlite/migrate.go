@@ -3,10 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -46,19 +43,6 @@ func MigrateUp(ctx context.Context, path string, o Options) (err error) {
 		return fmt.Errorf("migrating up: %w", err)
 	}
 	return nil
-}
-
-// SchemaVersion returns the number of the schema of the database file at path, 0 for none. It changes nothing.
-func SchemaVersion(ctx context.Context, path string, o Options) (int, error) {
-	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return 0, nil
-	}
-	db, err := connect(path, o.withDefaults(), readerSettings)
-	if err != nil {
-		return 0, fmt.Errorf("opening the database: %w", err)
-	}
-	defer db.Close()
-	return schemaVersion(ctx, db)
 }
 
 // connectWriter connects, and tries again while another process makes the write-ahead log: SQLite itself does not wait
