@@ -5,7 +5,8 @@
 #
 # DIR must not exist. In the checkout it must be a directory that git ignores, such as dist.
 # It gets the programs of each platform, Debian packages, an OCI image, the bill of materials
-# (CycloneDX), the provenance (in-toto) and SHA256SUMS. KEY is an Ed25519 private key in PEM
+# (CycloneDX), LICENSE, NOTICE, LICENSES.txt with the licences of all libraries, whose names it
+# prints, the provenance (in-toto) and SHA256SUMS. KEY is an Ed25519 private key in PEM
 # ("openssl genpkey -algorithm ed25519"): it signs SHA256SUMS into SHA256SUMS.sig. Without it
 # nothing is signed. PLATFORMS="linux-amd64" makes only these. If the first heading of
 # CHANGELOG.md names no version, the version names the commit.

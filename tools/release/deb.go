@@ -64,12 +64,16 @@ func (r *release) deb(arch, program string) error {
 		"configs/shuffled.example.toml": "shuffled.example.toml", "deploy/roles.sql": "roles.sql"} {
 		add(filepath.Join(r.source, from), "/usr/share/doc/shuffled/"+to, 0o644)
 	}
+	for _, name := range append(licenceFiles, licencesName) {
+		add(filepath.Join(r.dir, name), "/usr/share/doc/shuffled/"+name, 0o644)
+	}
 	script := filepath.Join(work, "postinst")
 	if err := os.WriteFile(script, []byte(afterInstall), 0o755); err != nil {
 		return err
 	}
 	info := nfpm.WithDefaults(&nfpm.Info{Name: "shuffled", Arch: arch, Platform: "linux",
 		Version: strings.Replace(r.version, "-", "~", 1), VersionSchema: "none", Section: "games", Priority: "optional",
+		License:    licence,
 		Maintainer: "The owner of this house <root@localhost>",
 		Description: "auditable shuffling daemon\n" +
 			" Shuffles cards for regulated games and leaves evidence that anybody can check.",

@@ -52,9 +52,6 @@ func (r *release) image([]string) error {
 
 func (r *release) imageOf(arch, program string) (v1.Image, error) {
 	text, err := os.ReadFile(program)
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	put := func(h tar.Header, data []byte) {
@@ -66,12 +63,19 @@ func (r *release) imageOf(arch, program string) (v1.Image, error) {
 			_, err = w.Write(data)
 		}
 	}
-	for _, dir := range []string{"etc/", "etc/ssl/", "etc/ssl/certs/", "var/", "var/lib/"} {
+	for _, dir := range []string{"etc/", "etc/ssl/", "etc/ssl/certs/", "licenses/", "var/", "var/lib/"} {
 		put(tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755}, nil)
 	}
 	put(tar.Header{Typeflag: tar.TypeDir, Name: "var/lib/shuffled/", Mode: 0o700, Uid: user, Gid: user}, nil)
 	put(tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, roots())
 	put(tar.Header{Typeflag: tar.TypeReg, Name: "shuffled", Mode: 0o755}, text)
+	for _, name := range append(licenceFiles, licencesName) {
+		var paper []byte
+		if err == nil {
+			paper, err = os.ReadFile(filepath.Join(r.dir, name))
+		}
+		put(tar.Header{Typeflag: tar.TypeReg, Name: "licenses/" + name, Mode: 0o644}, paper)
+	}
 	if err == nil {
 		err = w.Close()
 	}
@@ -104,7 +108,7 @@ func (r *release) config(arch string, img v1.Image) *v1.ConfigFile {
 		Cmd:     []string{"serve", "--config", "/etc/shuffled/shuffled.toml"},
 		Volumes: map[string]struct{}{"/var/lib/shuffled": {}},
 		Labels: map[string]string{"org.opencontainers.image.title": "shuffled", "org.opencontainers.image.version": r.version,
-			"org.opencontainers.image.revision": r.commit}}
+			"org.opencontainers.image.revision": r.commit, "org.opencontainers.image.licenses": licence}}
 	return c
 }
 

@@ -1,6 +1,6 @@
 // Command release packs the programs that scripts/release.sh built. It writes Debian packages, an
-// OCI image, for which it needs no container daemon, a bill of materials, a provenance, and the
-// digests of all files. The same programs and arguments give the same bytes.
+// OCI image, for which it needs no container daemon, a bill of materials with the licences, a provenance,
+// and the digests of all files. The same programs and arguments give the same bytes.
 package main
 
 import (
@@ -44,7 +44,16 @@ func (r *release) pack() error {
 	if err != nil || len(programs) == 0 {
 		return fmt.Errorf("finding programs in %s: there are none (%v)", r.dir, err)
 	}
-	for _, step := range []func([]string) error{r.debs, r.image, r.materials, r.provenance} {
+	for _, name := range licenceFiles {
+		text, err := os.ReadFile(filepath.Join(r.source, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func([]string) error{r.materials, r.debs, r.image, r.provenance} {
 		if err := step(programs); err != nil {
 			return err
 		}

@@ -19,40 +19,63 @@ import (
 // sumsName is the name of the file of digests, which sha256sum -c reads.
 const sumsName = "SHA256SUMS"
 
-// materials writes the bill of materials, in CycloneDX: the modules that the programs are built from.
-func (r *release) materials(programs []string) error {
-	modules := map[string]cdx.Component{}
-	compilers := map[string]bool{}
+// built returns the versions of the Go modules that the programs are built from. The standard library is "std".
+func built(programs []string) (map[string]string, error) {
+	modules := map[string]string{}
 	for _, program := range programs {
 		info, err := buildinfo.ReadFile(program)
 		if err != nil {
-			return fmt.Errorf("reading what %s is built from: %w", program, err)
+			return nil, fmt.Errorf("reading what %s is built from: %w", program, err)
 		}
-		compilers[info.GoVersion] = true
+		modules["std"] = info.GoVersion
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
 			}
-			if !strings.HasPrefix(m.Version, "v") {
-				continue // a module of this repository
+			if strings.HasPrefix(m.Version, "v") { // any other is a module of this repository
+				modules[m.Path] = m.Version
 			}
-			ref := "pkg:golang/" + m.Path + "@" + m.Version
-			modules[ref] = cdx.Component{BOMRef: ref, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
-				PackageURL: ref}
 		}
 	}
-	for compiler := range compilers {
-		ref := "pkg:golang/std@" + compiler
-		modules[ref] = cdx.Component{BOMRef: ref, Type: cdx.ComponentTypeLibrary, Name: "std", Version: compiler,
-			PackageURL: ref}
+	return modules, nil
+}
+
+// materials writes the bill of materials, in CycloneDX, and the texts of the licences of what is in it. It prints the
+// name of each licence.
+func (r *release) materials(programs []string) error {
+	modules, err := built(programs)
+	if err != nil {
+		return err
+	}
+	list, err := r.pageLibraries()
+	if err != nil {
+		return err
+	}
+	var texts strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(modules)) {
+		version := modules[path]
+		names, text, err := licences(path, version)
+		if err != nil {
+			return err
+		}
+		list = append(list, library("pkg:golang/"+path+"@"+version, path, version, names...))
+		fmt.Fprintf(&texts, "==== %s %s\n\n%s\n", path, version, text)
+	}
+	slices.SortFunc(list, func(a, b cdx.Component) int { return strings.Compare(a.BOMRef, b.BOMRef) })
+	for _, c := range list {
+		var names []string
+		for _, choice := range *c.Licenses {
+			names = append(names, choice.License.ID)
+		}
+		fmt.Printf("%s %s: %s\n", c.Name, c.Version, strings.Join(names, ", "))
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, licencesName), []byte(texts.String()), 0o644); err != nil {
+		return err
 	}
 	bom := cdx.NewBOM()
-	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format("2006-01-02T15:04:05Z"),
-		Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "shuffled", Version: r.version}}
-	list := make([]cdx.Component, 0, len(modules))
-	for _, ref := range slices.Sorted(maps.Keys(modules)) {
-		list = append(list, modules[ref])
-	}
+	shuffled := library("", "shuffled", r.version, licence)
+	shuffled.Type = cdx.ComponentTypeApplication
+	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format("2006-01-02T15:04:05Z"), Component: &shuffled}
 	bom.Components = &list
 	var b bytes.Buffer
 	if err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {

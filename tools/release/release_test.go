@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	cdx "github.com/CycloneDX/cyclonedx-go"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
@@ -53,12 +54,57 @@ func TestSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(one, two) || bytes.Count(one, []byte("\n")) != 5 {
+	if !bytes.Equal(one, two) || bytes.Count(one, []byte("\n")) != 8 {
 		t.Errorf("%s\n%s", one, two)
 	}
 }
 
-// TestImage: the image is well formed, and contains the program and the certificates for TLS.
+// TestLicences: release and bill of materials have the licence of shuffled, and that of each library.
+func TestLicences(t *testing.T) {
+	r := packed(t)
+	texts, err := os.ReadFile(filepath.Join(r.dir, licencesName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(filepath.Join(r.dir, "shuffled.cdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var bom cdx.BOM
+	if err := cdx.NewBOMDecoder(in, cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, c := range append(*bom.Components, *bom.Metadata.Component) {
+		if c.Licenses == nil || len(*c.Licenses) == 0 {
+			t.Fatalf("%s has no licence", c.Name)
+		}
+		found[c.Name] = (*c.Licenses)[0].License.ID
+		if heading := "==== " + c.Name + " " + c.Version + "\n"; strings.HasPrefix(c.PackageURL, "pkg:golang/") &&
+			!bytes.Contains(texts, []byte(heading)) {
+			t.Errorf("%s has no text for %s", licencesName, c.Name)
+		}
+	}
+	for name, want := range map[string]string{"shuffled": licence, "std": "BSD-3-Clause", "@noble/curves": "MIT",
+		"github.com/goreleaser/nfpm/v2": "MIT"} {
+		if found[name] != want {
+			t.Errorf("the licence of %s is %q, not %s", name, found[name], want)
+		}
+	}
+	if _, _, err := licences("example.com/nobody", "v1.0.0"); err == nil {
+		t.Error("a module that is not there has a licence")
+	}
+	for _, name := range licenceFiles {
+		own, err := os.ReadFile(filepath.Join(r.source, name))
+		page, pageErr := os.ReadFile(filepath.Join(r.source, "client/typescript", name))
+		if err != nil || pageErr != nil || !bytes.Equal(own, page) {
+			t.Errorf("%s of the npm package is not that of the repository (%v, %v)", name, err, pageErr)
+		}
+	}
+}
+
+// TestImage: the image is well formed, and contains the program, the certificates for TLS and the licences.
 func TestImage(t *testing.T) {
 	r := packed(t)
 	dir := t.TempDir()
@@ -115,6 +161,11 @@ func checkImage(t *testing.T, r *release, image v1.Image) {
 	}
 	if n := bytes.Count(files["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")); n < 50 {
 		t.Errorf("%d roots", n)
+	}
+	for _, name := range append(licenceFiles, licencesName) {
+		if len(files["licenses/"+name]) == 0 {
+			t.Errorf("the image has no %s", name)
+		}
 	}
 }
 
@@ -178,5 +229,10 @@ func TestDeb(t *testing.T) {
 	}
 	if i, err := os.Stat(filepath.Join(dir, "usr/bin/shuffled")); err != nil || i.Mode() != 0o755 {
 		t.Errorf("%v, %v", i, err)
+	}
+	for _, name := range append(licenceFiles, licencesName) {
+		if i, err := os.Stat(filepath.Join(dir, "usr/share/doc/shuffled", name)); err != nil || i.Size() == 0 {
+			t.Errorf("%v, %v", i, err)
+		}
 	}
 }

@@ -27,9 +27,10 @@ test("npm pack, and an import from an empty project", { timeout: 300_000 }, asyn
     sh("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", dir], PACKAGE),
   );
   assert.ok(
-    files.every(({ path: p }) => /^(dist\/.*\.(js|d\.ts)|package\.json|README\.md)$/.test(p)),
+    files.every(({ path: p }) => /^(dist\/.*\.(js|d\.ts)|package\.json|README\.md|LICENSE|NOTICE)$/.test(p)),
     "something else is in the package",
   );
+  for (const name of ["LICENSE", "NOTICE"]) assert.ok(files.some(({ path: p }) => p === name), `no ${name}`);
   writeFileSync(path.join(dir, "package.json"), `{ "type": "module", "private": true }`);
   // What the package needs also comes from files, and not from a registry or from npm's cache.
   const { packages } = JSON.parse(readFileSync(path.join(PACKAGE, "package-lock.json"), "utf8"));
