@@ -7,10 +7,10 @@ var generator = []Row{
 		Clauses:     "GLI-19 §3.2.3(a); [N.J.A.C. 13:69E-1.28G(b)6; Okla. 325:85-15-50(7); 58 Pa. Code 810a.5(d); 25 CFR 547.14(f)]",
 		Requirement: "Raw bytes become 1..k without any bias. Raw values may be rejected to get there.",
 		Evidence: []Evidence{
-			command("the proof, from the binary alone: 1,070 million lanes", "lab", "prove", "--only", "lanes"),
+			command("from the binary alone, every lane of every k up to 2^14: 1,070 million", "lab", "prove", "--only", "lanes"),
 			tests("lab/exact", "the proof can fail", "TestBrokenShufflesFail"),
 			tests("lab/exact", "all lanes of all k up to 2^14", "TestDrawIsUniform"),
-			tests("internal/shuffle", "wide lanes", "TestDrawWideLanes"),
+			tests("internal/shuffle", "wide lanes: the limits, and lanes at random", "TestDrawWideLanes"),
 			tests("internal/shuffle", "a draw without rejection, or with a limit one off, is caught",
 				"TestMutantsAreCaught"),
 		},

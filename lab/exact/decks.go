@@ -17,15 +17,20 @@ type DecksReport struct {
 	Decks []Deck `json:"decks"`
 }
 
-// Deck is a number of cards, and the cases that were tried.
+// Deck is a number of cards or a span of such numbers, and the cases that were tried of each.
 type Deck struct {
 	Cards int      `json:"cards"`
-	Names []string `json:"names"` // the published decks of so many cards
+	To    int      `json:"to,omitempty"` // of a span the last number
+	Names []string `json:"names"`        // the published decks of so many cards
 	// Lanes counts the shuffles with one draw that is not 1: for each place, every lane of one byte; for wider lanes,
-	// one lane for every value, and the lanes at the edges. EveryLane says that all draws have lanes of one byte.
+	// the lanes at the edges and, in a deck that is not of a span, one for every value. EveryLane says that all draws
+	// have lanes of one byte. Three says that only the first place, the middle one and the last one with a lane of
+	// two bytes were tried.
 	Lanes     uint64 `json:"lanes"`
 	EveryLane bool   `json:"every_lane"`
-	// Pairs counts the shuffles with every pair of values at two places, and 1 at all others: none above MaxPairCards.
+	Three     bool   `json:"three_places,omitempty"`
+	// Pairs counts the shuffles with every pair of values at two places, and 1 at all others: none above MaxPairCards,
+	// and none of a published deck, whose size a span has.
 	Pairs uint64 `json:"pairs"`
 	// Random counts the orders of draws that a fixed sequence chose, Rejected the lanes to reject that were
 	// put before their draws.
@@ -33,8 +38,9 @@ type Deck struct {
 	Rejected uint64 `json:"rejected"`
 }
 
-// NamedDecks returns the sizes of the published decks with 20,000 random orders each, and 1,000,000 of 52 cards.
-func NamedDecks() (decks []Deck) {
+// AllDecks returns every size of a deck. The published ones come first, with 20,000 random orders each, and 1,000,000
+// of 52 cards. Small ones, those about the largest published one and the largest of all are tried at every place.
+func AllDecks() (decks []Deck) {
 	for _, name := range shuffle.Names() {
 		d, _ := shuffle.Named(name)
 		i := slices.IndexFunc(decks, func(of Deck) bool { return of.Cards == d.Len() })
@@ -48,11 +54,13 @@ func NamedDecks() (decks []Deck) {
 		}
 	}
 	slices.SortFunc(decks, func(a, b Deck) int { return a.Cards - b.Cards })
-	return decks
+	return append(decks, Deck{Cards: shuffle.MinCards, To: 64, Random: 500}, Deck{Cards: 831, To: 834, Random: 500},
+		Deck{Cards: shuffle.MaxCards - 1, To: shuffle.MaxCards, Random: 500},
+		Deck{Cards: 65, To: shuffle.MaxCards, Random: 5, Three: true})
 }
 
-// Decks compares run with the swaps, computed separately, for every deck of decks. It reads their Cards,
-// Names and Random. Progress counts shuffles.
+// Decks compares run with the swaps, computed separately, for every deck of decks. It reads their Cards, To, Names,
+// Three and Random. Progress counts shuffles.
 //
 // It tries every draw alone, every pair of draws of decks up to MaxPairCards, and random draws with lanes
 // to reject before them. A function that agrees with the swaps on all draws gives each order once
@@ -80,6 +88,7 @@ func Decks(ctx context.Context, run Run, decks []Deck, o Options) (*DecksReport,
 // deckJob is a part of the work on one deck.
 type deckJob struct {
 	of       *Deck
+	n        int // cards
 	at       int // the place of the draw, or the number of the part of the random orders
 	shuffles uint64
 	rejected uint64 // of random orders, when it is done
@@ -90,29 +99,34 @@ type deckJob struct {
 const randomPart = 10_000
 
 func deckJobs(d *Deck) (jobs []*deckJob) {
-	n := d.Cards
-	d.EveryLane = shuffle.LaneWidth(uint32(n)) == 1
-	for i := range n - 1 {
-		j := &deckJob{of: d, at: i, shuffles: uint64(len(lanesToTry(uint32(n - i)))), prove: (*deckProver).single}
-		d.Lanes += j.shuffles
-		jobs = append(jobs, j)
-	}
-	for i := 0; i < n-1 && n <= MaxPairCards; i++ {
-		later := (n - i) * (n - i - 1) / 2 // places after i times their values
-		j := &deckJob{of: d, at: i, shuffles: uint64(later * (n - i)), prove: (*deckProver).pairs}
-		d.Pairs += j.shuffles
-		jobs = append(jobs, j)
-	}
-	for from := uint64(0); from < d.Random; from += randomPart {
-		jobs = append(jobs, &deckJob{of: d, at: int(from / randomPart), shuffles: min(randomPart, d.Random-from),
-			prove: (*deckProver).random})
+	d.EveryLane = shuffle.LaneWidth(uint32(max(d.Cards, d.To))) == 1
+	for n := d.Cards; n <= max(d.Cards, d.To); n++ {
+		for i := range n - 1 {
+			if d.Three && i != 0 && i != n/2 && i != n-65 {
+				continue
+			}
+			j := &deckJob{of: d, n: n, at: i, shuffles: uint64(len(d.lanesToTry(n, i))), prove: (*deckProver).single}
+			d.Lanes += j.shuffles
+			jobs = append(jobs, j)
+		}
+		for i := 0; i < n-1 && n <= MaxPairCards && d.Names == nil; i++ {
+			later := (n - i) * (n - i - 1) / 2 // places after i times their values
+			j := &deckJob{of: d, n: n, at: i, shuffles: uint64(later * (n - i)), prove: (*deckProver).pairs}
+			d.Pairs += j.shuffles
+			jobs = append(jobs, j)
+		}
+		for from := uint64(0); from < d.Random; from += randomPart {
+			jobs = append(jobs, &deckJob{of: d, n: n, at: int(from / randomPart),
+				shuffles: min(randomPart, d.Random-from), prove: (*deckProver).random})
+		}
 	}
 	return jobs
 }
 
-// lanesToTry are the lanes of a draw 1..k of a deck: all lanes of one byte; of two bytes, one for each
-// value, from every part of the range, and those at the edges.
-func lanesToTry(k uint32) (xs []uint64) {
+// lanesToTry are the lanes of draw i of n cards: all lanes of one byte; of two bytes those at the edges and, if the
+// deck is not of a span, one for each value, from every part of the range.
+func (d *Deck) lanesToTry(n, i int) (xs []uint64) {
+	k := uint32(n - i)
 	lanes, limit := limitOf(k)
 	if shuffle.LaneWidth(k) == 1 {
 		for x := range lanes {
@@ -120,7 +134,7 @@ func lanesToTry(k uint32) (xs []uint64) {
 		}
 		return xs
 	}
-	for v := range uint64(k) {
+	for v := uint64(0); v < uint64(k) && d.To == 0; v++ {
 		xs = append(xs, v+uint64(k)*(v%(limit/uint64(k))))
 	}
 	return append(xs, edges(k)...)
@@ -147,12 +161,12 @@ func (p *deckProver) fresh(n int) (r shuffle.Recipe, tape []byte, want []uint32)
 // single tries the lanes of the draw at one place, all other draws being 1. The order
 // is then that of a new deck, except one swap.
 func (p *deckProver) single(j *deckJob) error {
-	n, i := j.of.Cards, j.at
+	n, i := j.n, j.at
 	r, tape, want := p.fresh(n)
 	k := uint64(n - i)
 	w, at := shuffle.LaneWidth(uint32(k)), offset(n, i)
 	_, limit := limitOf(uint32(k))
-	for _, x := range lanesToTry(uint32(k)) {
+	for _, x := range j.of.lanesToTry(n, i) {
 		clear(tape)
 		putLane(tape[at:], w, x)
 		v := x % k
@@ -173,7 +187,7 @@ func (p *deckProver) single(j *deckJob) error {
 
 // pairs tries every pair of values of the draw at one place and at each later one.
 func (p *deckProver) pairs(j *deckJob) error {
-	n, i := j.of.Cards, j.at
+	n, i := j.n, j.at
 	r, tape, want := p.fresh(n)
 	a, b := swapper{n, i}, swapper{n, 0}
 	for v := range n - i {

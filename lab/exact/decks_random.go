@@ -50,7 +50,7 @@ func (s *sequence) below(n uint64) uint64 {
 
 // random tries a part of the random orders: of all cards or of some, with or without a drawn end_at.
 func (p *deckProver) random(j *deckJob) error {
-	n, s := j.of.Cards, newSequence(j.of.Cards, j.at)
+	n, s := j.n, newSequence(j.n, j.at)
 	rejects := make([]int, n+1)
 	for turn := range j.shuffles {
 		r := shuffle.Recipe{Cards: n, Take: n}

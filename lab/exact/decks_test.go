@@ -8,9 +8,10 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// someDecks are NamedDecks with fewer random orders, for many models.
+// someDecks are some of AllDecks with fewer random orders, for many models.
 func someDecks() []Deck {
-	return []Deck{{Cards: 10, Random: 500}, {Cards: 52, Random: 2000}, {Cards: 104, Random: 200}}
+	return []Deck{{Cards: 10, Random: 500}, {Cards: 52, Random: 2000}, {Cards: 104, Random: 200},
+		{Cards: 19, To: 21, Random: 10}, {Cards: 832, To: 833, Random: 2, Three: true}}
 }
 
 // TestBrokenDecksFail gives the prover shuffles that are right for every single draw
@@ -40,6 +41,14 @@ func TestBrokenDecksFail(t *testing.T) {
 		}
 	}
 	for name, run := range map[string]Run{
+		"the ace is never last of 20 cards": after(20, func(r shuffle.Recipe, v []uint32) {
+			if r.Cards == 20 {
+				swapIf(v, r.Cards-1, 0, 0)
+			}
+		}),
+		"the ace is never last of 833 cards or more": after(833, func(r shuffle.Recipe, v []uint32) {
+			swapIf(v, r.Cards-1, 0, 0)
+		}),
 		"the ace is never last": after(10, func(r shuffle.Recipe, v []uint32) {
 			swapIf(v, r.Cards-1, 0, 0)
 		}),
@@ -107,6 +116,8 @@ func TestDecks(t *testing.T) {
 		{Cards: 10, Lanes: 9 * 256, EveryLane: true, Pairs: 1320, Random: 500},
 		{Cards: 52, Lanes: 51 * 256, EveryLane: true, Pairs: 925_327, Random: 2000},
 		{Cards: 104, Random: 200},
+		{Cards: 19, To: 21, Lanes: 57 * 256, EveryLane: true, Pairs: 16_815 + 20_615 + 25_025, Random: 10},
+		{Cards: 832, To: 833, Lanes: 2 * 3 * 8, Random: 2, Three: true},
 	} {
 		got := r.Decks[i]
 		if want.Lanes == 0 {
@@ -116,7 +127,8 @@ func TestDecks(t *testing.T) {
 			}
 		}
 		rejected := got.Rejected
-		if got.Rejected = 0; got.Cards != want.Cards || got.Lanes != want.Lanes || got.EveryLane != want.EveryLane ||
+		if got.Rejected = 0; got.Cards != want.Cards || got.To != want.To || got.Lanes != want.Lanes ||
+			got.EveryLane != want.EveryLane || got.Three != want.Three ||
 			got.Pairs != want.Pairs || got.Random != want.Random || rejected < 5*want.Random {
 			t.Errorf("%+v with %d rejected, want %+v", got, rejected, want)
 		}

@@ -78,12 +78,16 @@ func (m model) run(r shuffle.Recipe, tape []byte) (out shuffle.Outcome, err erro
 var provers = map[string]func(Run) (Verdict, error){
 	"lanes": func(run Run) (Verdict, error) {
 		ks := append(EveryK()[:80], 255, 256, 257, 13_107, 13_108, 16_383, 16_384)
-		r, err := Lanes(context.Background(), run, ks, nil, Options{})
+		r, err := Lanes(context.Background(), run, ks, nil, nil, Options{})
 		return r.Verdict, err
 	},
 	"wide lanes": func(run Run) (Verdict, error) {
 		wide := slices.DeleteFunc(WideK(), func(k uint32) bool { return k%16 != 0 }) // the others take the time
-		r, err := Lanes(context.Background(), run, nil, wide, Options{})
+		r, err := Lanes(context.Background(), run, nil, wide, nil, Options{})
+		return r.Verdict, err
+	},
+	"halves": func(run Run) (Verdict, error) {
+		r, err := Lanes(context.Background(), run, nil, nil, []uint32{20_000}, Options{})
 		return r.Verdict, err
 	},
 	"orders": func(run Run) (Verdict, error) {
@@ -120,10 +124,8 @@ func TestBrokenShufflesFail(t *testing.T) {
 	}{
 		{"modulo without rejection", noRejection.run, []string{"lanes", "wide lanes"}},
 		{"modulo without rejection, draw lists", only(true, noRejection), []string{"lanes", "wide lanes"}},
-		{"modulo without rejection, cards", only(false, noRejection), []string{"lanes"}},
 		{"one lane too many", offByOne.run, []string{"lanes", "wide lanes"}},
 		{"one lane too many, draw lists", only(true, offByOne), []string{"lanes", "wide lanes"}},
-		{"one lane too many, cards", only(false, offByOne), []string{"lanes"}},
 		{"one lane too few", model{limit: func(x, limit uint64, _ uint32) bool { return x < limit-1 }}.run,
 			[]string{"lanes", "wide lanes"}},
 		{"one run too few", model{limit: func(x, limit uint64, k uint32) bool { return x < limit-uint64(k) }}.run,
@@ -138,6 +140,18 @@ func TestBrokenShufflesFail(t *testing.T) {
 			}}), []string{"lanes"}},
 		{"a lane in the middle rejected",
 			model{limit: func(x, limit uint64, _ uint32) bool { return x != 100 && x < limit }}.run, []string{"lanes"}},
+		{"one value for a high half", model{value: func(x, _ uint64, k uint32) uint32 {
+			if x>>16 == 0x1234 {
+				return 1
+			}
+			return 1 + uint32(x%uint64(k))
+		}}.run, []string{"halves"}},
+		{"another value for a low half", model{value: func(x, _ uint64, k uint32) uint32 {
+			if x&0xffff == 0x4321 {
+				x++
+			}
+			return 1 + uint32(x%uint64(k))
+		}}.run, []string{"halves"}},
 		{"limit in 32 bits", model{limit: func(x, limit uint64,
 			_ uint32) bool {
 			return uint32(x) < uint32(limit)

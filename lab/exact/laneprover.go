@@ -116,8 +116,10 @@ func (p *laneProver) rejected(k uint32, lanes []byte) error {
 	return nil
 }
 
-// one returns what r makes of a tape that has only lane x: its first value, or ok false if it is rejected.
-func (p *laneProver) one(r shuffle.Recipe, w int, x uint64) (v uint32, ok bool, err error) {
+// one returns what a draw 1..k, which is p.ranges[0], makes of a tape that has only lane x: its value, or ok false if
+// it is rejected.
+func (p *laneProver) one(k uint32, x uint64) (v uint32, ok bool, err error) {
+	w, r := shuffle.LaneWidth(k), shuffle.Recipe{Ranges: p.ranges[:1]}
 	tape := p.tape[:r.TapeLen()]
 	putLane(tape, w, x)
 	fill(tape, w)
@@ -133,22 +135,17 @@ func (p *laneProver) one(r shuffle.Recipe, w int, x uint64) (v uint32, ok bool, 
 	return out.Values[0], true, nil
 }
 
-// edges proves one draw of a draw list by the lanes at its edges.
-func (p *laneProver) edges(k uint32) error {
+// edges proves one draw of a draw list by the lanes at its edges, and halves by every half of a lane.
+func (p *laneProver) edges(k uint32) error  { return p.each(k, edges(k)) }
+func (p *laneProver) halves(k uint32) error { return p.each(k, everyHalf(k)) }
+
+// each tries lanes one by one.
+func (p *laneProver) each(k uint32, lanes []uint64) error {
 	p.ranges[0] = k
-	return p.atEdges(k, shuffle.Recipe{Ranges: p.ranges[:1]}, 1)
-}
-
-// cardEdges is edges for the first draw of a shuffle of k cards, whose value counts from 0.
-func (p *laneProver) cardEdges(k uint32) error {
-	return p.atEdges(k, shuffle.Recipe{Cards: int(k), Take: 1}, 0)
-}
-
-func (p *laneProver) atEdges(k uint32, r shuffle.Recipe, least uint32) error {
 	_, limit := limitOf(k)
-	for _, x := range edges(k) {
-		v, ok, err := p.one(r, shuffle.LaneWidth(k), x)
-		switch want := least + uint32(x%uint64(k)); {
+	for _, x := range lanes {
+		v, ok, err := p.one(k, x)
+		switch want := 1 + uint32(x%uint64(k)); {
 		case err != nil:
 			return fmt.Errorf("draw 1..%d: lane %d: %w", k, x, err)
 		case ok && x >= limit:
@@ -157,34 +154,6 @@ func (p *laneProver) atEdges(k uint32, r shuffle.Recipe, least uint32) error {
 			return fmt.Errorf("draw 1..%d: lane %d is below the limit %d and was rejected", k, x, limit)
 		case ok && v != want:
 			return fmt.Errorf("draw 1..%d: lane %d gave %d, not %d", k, x, v, want)
-		}
-	}
-	return nil
-}
-
-// everyCard is every for the first draw of a shuffle of k cards.
-func (p *laneProver) everyCard(k uint32) error {
-	w, r := shuffle.LaneWidth(k), shuffle.Recipe{Cards: int(k), Take: 1}
-	lanes, limit := limitOf(k)
-	rejected := uint64(0)
-	clear(p.counts)
-	for x := range lanes {
-		v, ok, err := p.one(r, w, x)
-		switch {
-		case err != nil:
-			return fmt.Errorf("first of %d cards: lane %d: %w", k, x, err)
-		case ok && v >= k:
-			return fmt.Errorf("first of %d cards: lane %d gave card %d", k, x, v)
-		case !ok:
-			rejected++
-		default:
-			p.counts[v]++
-		}
-	}
-	for v, c := range p.counts[:k] {
-		if uint64(c) != lanes/uint64(k) || rejected != lanes-limit {
-			return fmt.Errorf("first of %d cards: card %d came from %d of %d lanes, not %d; %d were rejected", k, v, c,
-				lanes, lanes/uint64(k), rejected)
 		}
 	}
 	return nil

@@ -17,8 +17,8 @@ type LanesReport struct {
 	Enumerated []Width `json:"enumerated"`
 	// Wide are the draws with too many lanes to try, tried at the lanes at which a draw can go wrong.
 	Wide WideDraws `json:"wide"`
-	// Cards says how the shuffle's own code for draws was tried.
-	Cards CardDraws `json:"cards"`
+	// Halves are some of them, tried at every high half of a lane and at every low half.
+	Halves WideDraws `json:"halves"`
 }
 
 // Width has the tried draws with lanes of one width.
@@ -40,13 +40,6 @@ type WideDraws struct {
 	Lanes uint64 `json:"lanes"`
 	From  uint32 `json:"from_k"`
 	To    uint32 `json:"to_k"`
-}
-
-// CardDraws has the tried first draws of a shuffle of n cards.
-type CardDraws struct {
-	Enumerated uint64 `json:"enumerated_decks"` // all lanes tried
-	Edges      uint64 `json:"edge_decks"`       // tried at the lanes at which a draw can go wrong
-	Lanes      uint64 `json:"lanes"`
 }
 
 // EveryK returns the draws whose lanes are enumerated, 2..MaxEnumerated. A draw 1..1 takes no lane.
@@ -72,16 +65,24 @@ func WideK() (ks []uint32) {
 	return slices.Compact(ks)
 }
 
+// HalvesK returns a draw of each kind with four-byte lanes: the smallest, powers of two, their neighbours, a small one,
+// a prime, the one that rejects the most lanes, and the largest.
+func HalvesK() []uint32 {
+	return []uint32{MaxEnumerated + 1, 20_000, 1<<16 - 1, 1 << 16, 1_000_003, 1<<24 + 1, 858_993_460,
+		shuffle.MaxRange - 1, shuffle.MaxRange}
+}
+
 // Lanes proves for every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k comes from exactly ⌊2^(8w)/k⌋ of the
 // 2^(8w) lanes of w bytes and that the rest are rejected, by drawing from every lane. It tries draws of wide, with
-// wider lanes, at their edges, and the first draw of a shuffle for every size of deck. Progress counts lanes.
+// wider lanes, at their edges, and those of halves at every high and every low half. Progress counts lanes.
 //
 // If lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the largest multiple of k that is at most
 // 2^32. The lanes below it are limit/k blocks of k neighbours, and 1 + x mod k takes every value once in each block. It
 // is therefore enough that a draw accepts exactly the lanes below limit and takes x mod k. The edges try this: the
-// first and last lane of the first and of the last block, both sides of the limit, and the last lane of all.
-func Lanes(ctx context.Context, run Run, ks, wide []uint32, o Options) (*LanesReport, error) {
-	report := &LanesReport{Enumerated: widths(ks), Wide: wideDraws(wide)}
+// first and last lane of the first and of the last block, both sides of the limit, and the last lane of all. The halves
+// try that the draw looks at all bytes of a lane alike.
+func Lanes(ctx context.Context, run Run, ks, wide, halves []uint32, o Options) (*LanesReport, error) {
+	report := &LanesReport{Enumerated: widths(ks), Wide: wideDraws(wide, edges), Halves: wideDraws(halves, everyHalf)}
 	var jobs []laneJob
 	for _, k := range ks {
 		lanes, _ := limitOf(k)
@@ -90,7 +91,9 @@ func Lanes(ctx context.Context, run Run, ks, wide []uint32, o Options) (*LanesRe
 	for _, k := range wide {
 		jobs = append(jobs, laneJob{k: k, lanes: uint64(len(edges(k))), prove: (*laneProver).edges})
 	}
-	jobs = append(jobs, cardJobs(&report.Cards)...)
+	for _, k := range halves {
+		jobs = append(jobs, laneJob{k: k, lanes: halvesLanes, prove: (*laneProver).halves})
+	}
 	fault, err := each(ctx, o, jobs, func(j laneJob) uint64 { return j.lanes }, func() func(laneJob) error {
 		p := newLaneProver(run)
 		return func(j laneJob) error { return j.prove(p, j.k) }
@@ -107,23 +110,6 @@ type laneJob struct {
 	k     uint32
 	lanes uint64
 	prove func(*laneProver, uint32) error
-}
-
-// cardJobs are the first draws of shuffles. Up to 64 cards a shuffle draws with a pass of its own over
-// one-byte lanes, which is enumerated. Above, it draws like draw lists.
-func cardJobs(c *CardDraws) (jobs []laneJob) {
-	for k := uint32(shuffle.MinCards); k <= shuffle.MaxCards; k++ {
-		j := laneJob{k: k, lanes: uint64(len(edges(k))), prove: (*laneProver).cardEdges}
-		if shuffle.LaneWidth(k) == 1 {
-			j.lanes, j.prove = 1<<8, (*laneProver).everyCard
-			c.Enumerated++
-		} else {
-			c.Edges++
-		}
-		c.Lanes += j.lanes
-		jobs = append(jobs, j)
-	}
-	return jobs
 }
 
 func widths(ks []uint32) (ws []Width) {
@@ -145,13 +131,13 @@ func widths(ks []uint32) (ws []Width) {
 	return ws
 }
 
-func wideDraws(ks []uint32) (d WideDraws) {
+func wideDraws(ks []uint32, lanes func(k uint32) []uint64) (d WideDraws) {
 	if len(ks) == 0 {
 		return d
 	}
 	d = WideDraws{Draws: uint64(len(ks)), From: slices.Min(ks), To: slices.Max(ks)}
 	for _, k := range ks {
-		d.Lanes += uint64(len(edges(k)))
+		d.Lanes += uint64(len(lanes(k)))
 	}
 	return d
 }
@@ -165,4 +151,18 @@ func edges(k uint32) []uint64 {
 	}
 	slices.Sort(xs)
 	return slices.Compact(xs)
+}
+
+// halvesLanes is the number of lanes of everyHalf.
+const halvesLanes = 6 << 16
+
+// everyHalf are lanes of four bytes: every high half with a first, a last and another low half, and every low half with
+// the first high half, one in the middle and another.
+func everyHalf(uint32) []uint64 {
+	xs := make([]uint64, 0, halvesLanes)
+	for half := range uint64(1 << 16) {
+		other := half * 40_503 % (1 << 16) // each of the others once
+		xs = append(xs, half<<16, half<<16|0xffff, half<<16|other, half, 0x7fff<<16|half, other<<16|half)
+	}
+	return xs
 }

@@ -19,7 +19,7 @@ func TestDrawIsUniform(t *testing.T) {
 	if testing.Short() {
 		ks = spread(ks)
 	}
-	report, err := exact.Lanes(context.Background(), exact.Daemon, ks, exact.WideK(),
+	report, err := exact.Lanes(context.Background(), exact.Daemon, ks, exact.WideK(), exact.HalvesK(),
 		exact.Options{Workers: runtime.GOMAXPROCS(0)})
 	if err != nil || !report.Proved {
 		t.Fatalf("%+v, %v", report, err)
@@ -48,13 +48,13 @@ func TestEveryOrderHasOneDrawVector(t *testing.T) {
 	}
 }
 
-// TestNamedDecks tries every published deck: half a minute of processor time.
-func TestNamedDecks(t *testing.T) {
+// TestAllDecks tries every size of a deck: half a minute of processor time.
+func TestAllDecks(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("TestDecks has three decks with fewer orders")
 	}
-	report, err := exact.Decks(context.Background(), exact.Daemon, exact.NamedDecks(), exact.Options{})
+	report, err := exact.Decks(context.Background(), exact.Daemon, exact.AllDecks(), exact.Options{})
 	if err != nil || !report.Proved {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -24,9 +24,9 @@ type labProveCmd struct {
 func (labProveCmd) Help() string {
 	return `Proves that draws and orders are exactly uniform. If there are few enough cases, it tries every case of the function that the daemon deals with. If there are more, it gives an argument, and tries the cases in which the argument could fail. Every part says which of the two it is. No random byte is read, so every run tries the same cases and prints the same.
 
-  - lanes: every value of every lane for every k up to 16,384 (1,070 million): each value 1..k comes equally often. For larger k, the lanes at which a draw can go wrong, and why that is enough.
+  - lanes: every value of every lane for every k up to 16,384 (1,070 million): each value 1..k comes equally often. For larger k, an argument, and the lanes at which a draw can go wrong; for nine k also every high and every low half of a lane.
   - orders: every vector of draws for up to nine cards, and for the first m of them: each order comes once.
-  - decks: every published deck, compared with swaps that other code computes. Every lane of one byte at every place, alone; every pair of draws up to 54 cards; 1,000,000 fixed orders of 52 cards and 20,000 of each other deck, with lanes to reject in front of their draws. Not every order, because 52 cards have 8·10^67.
+  - decks: every size of a deck, compared with swaps that other code computes. Up to 64 cards every lane at every place, alone; up to 54 cards every pair of draws; 1,000,000 fixed orders of 52 cards and 20,000 of each other published deck, with lanes to reject in front of their draws. Of sizes that are not published, fewer. Not every order, because 52 cards have 8·10^67.
   - exhaustion: how rarely a tape runs out, counted with integers for every named deck, and bounded for every list of draws.
   - budget: the bits that a tape has, the bits that the orders need, and the share of orders that a generator with little state could reach.
 
@@ -114,7 +114,7 @@ func (c *labProveCmd) one(ctx context.Context, s term.Streams, run exact.Run, na
 	o, sh := exact.Options{Workers: c.Workers, Progress: p.At}, sheetOf(s)
 	switch name {
 	case "lanes":
-		if r.Lanes, err = exact.Lanes(ctx, run, exact.EveryK(), exact.WideK(), o); err == nil {
+		if r.Lanes, err = exact.Lanes(ctx, run, exact.EveryK(), exact.WideK(), exact.HalvesK(), o); err == nil {
 			v, text = r.Lanes.Verdict, sh.lanesProof(r.Lanes)
 		}
 	case "orders":
@@ -122,7 +122,7 @@ func (c *labProveCmd) one(ctx context.Context, s term.Streams, run exact.Run, na
 			v, text = r.Orders.Verdict, sh.ordersProof(r.Orders)
 		}
 	case "decks":
-		if r.Decks, err = exact.Decks(ctx, run, exact.NamedDecks(), o); err == nil {
+		if r.Decks, err = exact.Decks(ctx, run, exact.AllDecks(), o); err == nil {
 			v, text = r.Decks.Verdict, sh.decksProof(r.Decks)
 		}
 	case "exhaustion":

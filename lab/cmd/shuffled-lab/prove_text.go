@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"shuffled/internal/term"
 	"shuffled/lab/exact"
@@ -31,10 +32,10 @@ func (s sheet) lanesProof(r *exact.LanesReport) string {
 	rows = append(rows,
 		[]string{"4 bytes", fmt.Sprintf("%s k of %s..%s", whole(r.Wide.Draws), whole(r.Wide.From), whole(r.Wide.To)),
 			whole(r.Wide.Lanes), "", "at the edges"},
-		[]string{"cards", fmt.Sprintf("first of %s decks", whole(r.Cards.Enumerated+r.Cards.Edges)),
-			whole(r.Cards.Lanes), "", "all lanes to 64 cards, above at the edges"})
-	return s.proof("Lanes: each value comes from equally many", rows, r.Verdict,
-		"Each value 1..k comes from exactly ⌊2^(8w)/k⌋ lanes of w bytes for k ≤ 16,384, and all other lanes are rejected. Wider draws accept exactly the lanes below the largest multiple of k and take the remainder, so the same is true of them. They were tried at both sides of that limit, for the smallest and the largest k of every quotient ⌊2^32/k⌋ and about every power of two.")
+		[]string{"", whole(r.Halves.Draws) + " k of the same", whole(r.Halves.Lanes), "",
+			"every high half, every low half"})
+	return s.proof("Lanes: each value comes from equally many", rows, r.Verdict, fmt.Sprintf(
+		"Each value 1..k comes from exactly ⌊2^(8w)/k⌋ lanes of w bytes for k ≤ 16,384, and all other lanes are rejected: every lane was tried. For wider draws not all lanes can be tried. By argument the same is true of a draw that accepts exactly the lanes below the largest multiple of k and takes the remainder. That it does was tried at both sides of that limit and at the ends, for the smallest and the largest k of every quotient ⌊2^32/k⌋ and about every power of two, and for %d k also at every high half of a lane with three low halves, and at every low half with three high ones. A fault at other lanes, or for another k, would not show.", r.Halves.Draws))
 }
 
 func (s sheet) ordersProof(r *exact.OrdersReport) string {
@@ -56,14 +57,17 @@ func (s sheet) decksProof(r *exact.DecksReport) string {
 		if d.Pairs > 0 {
 			pairs = whole(d.Pairs)
 		}
-		names := d.Names[0]
-		if more := len(d.Names) - 1; more > 0 {
-			names += fmt.Sprintf(" and %d more", more)
+		cards, names := whole(d.Cards), strings.Join(d.Names, ", ")
+		if d.To > 0 {
+			cards, names = cards+".."+whole(d.To), "each size, at every place"
 		}
-		rows = append(rows, []string{whole(d.Cards), lanes, pairs, whole(d.Random), whole(d.Rejected), names})
+		if d.Three {
+			names = "each size, at three places"
+		}
+		rows = append(rows, []string{cards, lanes, pairs, whole(d.Random), whole(d.Rejected), names})
 	}
 	return s.proof("Decks: whole decks are dealt by the swaps of the specification", rows, r.Verdict, fmt.Sprintf(
-		"Every published deck was shuffled, and each order was compared with swaps that other code computed. Tried completely: every lane of every draw, the other draws being 1 (*: of lanes of two bytes, one for every value and those at the edges), and up to %d cards every pair of values at every pair of places. Tried in part: a fixed sequence of orders, takes and cut-card places, with lanes to reject in front of the draws. Of 52 cards not all 8·10^67 orders were tried, and no run can try all: the argument above, proved by machine for every n (docs/PROOF.md), shows that swaps give each order once.",
+		"Every size of a deck was shuffled, and each order was compared with swaps that other code computed. Tried completely, for each size up to 64 cards: every lane of every draw, the other draws being 1; and up to %d cards every pair of values at every pair of places. Tried in part: larger decks (*: of lanes of two bytes those at the edges, and in published decks one for every value; of most other sizes three draws), and a fixed sequence of orders, takes and cut-card places, with lanes to reject in front of the draws. Of 52 cards not all 8·10^67 orders were tried, and no run can try all: the argument above, proved by machine for every n (docs/PROOF.md), shows that swaps give each order once.",
 		exact.MaxPairCards))
 }
 
