@@ -18,7 +18,6 @@ var (
 var set = map[string]string{
 	"docs/LAB.md: The report":                    "a limit of size",
 	"docs/SIZING.md: Two questions, two runs":    "a setting",
-	"docs/SPEC.md: 1.2 Limits":                   "limits",
 	"docs/SPEC.md: 14.2 Verdict, level, figures": "limits of the verdict",
 	"docs/operations/keys.md: Keys and secrets":  "the host's limit of locked memory",
 }

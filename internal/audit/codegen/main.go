@@ -48,11 +48,13 @@ func main() {
 	}
 	check(replace("../../docs/SPEC.md", "<!-- codes: made by go generate ./internal/audit -->\n", "<!-- codes end -->",
 		table(lists)))
-	spec, err := os.ReadFile("../../docs/SPEC.md")
+	spec, err := readSpec("../..")
 	check(err)
-	filled, err := fillWorked("../..", string(spec))
+	filled, err := fillWorked("../..", spec)
 	check(err)
-	check(os.WriteFile("../../docs/SPEC.md", []byte(filled), 0o644))
+	for i, text := range strings.Split(filled, "\x00") {
+		check(os.WriteFile("../../"+specFiles[i], []byte(text), 0o644))
+	}
 	check(os.WriteFile("../../client/typescript/src/verify/codes.gen.ts", script(lists), 0o644))
 }
 

@@ -11,7 +11,23 @@ import (
 	"unicode/utf8"
 )
 
-// worked is a block of docs/SPEC.md with a value of one construction, out of the vectors. The text says where it
+// specFiles are the specification.
+var specFiles = []string{"docs/SPEC.md", "docs/SPEC-BLIND.md"}
+
+// readSpec returns the texts of the specification, with a byte 0 between them.
+func readSpec(root string) (string, error) {
+	var texts []string
+	for _, name := range specFiles {
+		text, err := os.ReadFile(root + "/" + name)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, string(text))
+	}
+	return strings.Join(texts, "\x00"), nil
+}
+
+// worked is a block of the specification with a value of one construction, out of the vectors. The text says where it
 // stands: between a line <!-- worked NAME --> and the next <!-- worked end -->.
 type worked struct {
 	file    string   // below internal/

@@ -2,28 +2,21 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-func spec(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("../../../docs/SPEC.md")
+// TestWorkedValues: the blocks of the specification are those of the vectors; every label that readers need and every type
+// of entries has one.
+func TestWorkedValues(t *testing.T) {
+	text, err := readSpec("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
-}
-
-// TestWorkedValues: the blocks of docs/SPEC.md are those of the vectors; every label that readers need and every type
-// of entries has one.
-func TestWorkedValues(t *testing.T) {
-	text := spec(t)
 	made, err := fillWorked("../../..", text)
 	if err != nil || made != text {
-		t.Errorf("docs/SPEC.md is not what go generate ./internal/audit makes: %v", err)
+		t.Errorf("the specification is not what go generate ./internal/audit makes: %v", err)
 	}
 	labels := make(map[string]bool)
 	types := make(map[byte]bool)
