@@ -736,7 +736,7 @@ type DealRequest struct {
 	// Runs What the cards are for, in the order of their places.
 	Runs []Run `json:"runs"`
 
-	// State With a co-dealer: the hash of the game's history up to this request, of section 4.5 of the specification,
+	// State With a co-dealer: the hash of the game's history up to this request (docs/SPEC-BLIND.md, section 3),
 	// which the co-dealer enters. Absent: the history is not bound.
 	State *Hash `json:"state,omitempty"`
 }
@@ -760,7 +760,7 @@ type DrawsRequest struct {
 	// Disclosure Absent means the ledger's choice.
 	Disclosure *Disclosure `json:"disclosure,omitempty"`
 
-	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+	// ForLedger The origin of another ledger whose house deals blind with this order (docs/SPEC-BLIND.md,
 	// specification. It takes the role blind and ranges.
 	ForLedger *Origin `json:"for_ledger,omitempty"`
 
@@ -1257,8 +1257,8 @@ type ShuffleRequest struct {
 	// range from which it is drawn after the shuffle from the same tape.
 	EndAt *EndAt `json:"end_at,omitempty"`
 
-	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
-	// specification. It takes the role blind, and a deck positions-2 to positions-4096.
+	// ForLedger The origin of another ledger whose house deals blind with this order (docs/SPEC-BLIND.md,
+	// section 1). It takes the role blind, and a deck positions-2 to positions-4096.
 	ForLedger *Origin `json:"for_ledger,omitempty"`
 
 	// GameRef The operator's name for the game.

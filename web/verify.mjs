@@ -106,7 +106,7 @@ function print(v) {
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }
 
-// blind says in words what a blind verdict says (docs/SPEC.md section 10.6).
+// blind says in words what a blind verdict says (docs/SPEC-BLIND.md section 8).
 function blind({ co_dealer, requests, order_checked }) {
   return [`blind: ${co_dealer} gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff could know more of what its places show than which cards were left; from then on the house could not change which of them go to which name.`,
     ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${historyOf(r)}; the file does not show that this was not early${r.unplayed ? `; ${unplayedOf(r)}` : ""}`),

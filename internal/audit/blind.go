@@ -93,7 +93,7 @@ const (
 	maxHistoryLine  = 1_024
 )
 
-// CheckHistory returns why a text cannot be the history of a game (docs/SPEC.md section 4.5).
+// CheckHistory returns why a text cannot be the history of a game (docs/SPEC-BLIND.md section 3).
 func CheckHistory(text []byte) error {
 	if len(text) > MaxHistory || bytes.Count(text, []byte("\n")) > maxHistoryLines {
 		return fmt.Errorf("a history has at most %d bytes and %d lines", MaxHistory, maxHistoryLines)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHistory: the example of docs/SPEC.md section 4.5, and texts that are no history.
+// TestHistory: the example of docs/SPEC-BLIND.md section 3, and texts that are no history.
 func TestHistory(t *testing.T) {
 	text := "seat-a post 1 00112233445566778899aabbccddeeff\nflop\n"
 	state := StateHash([]byte(text))

@@ -66,7 +66,7 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 	return o, nil
 }
 
-// Give adds what the co-dealer gave for the places of a deal (docs/SPEC.md section 4.5).
+// Give adds what the co-dealer gave for the places of a deal (docs/SPEC-BLIND.md section 1).
 func (o *Order) Give(d *Deal) {
 	if d.Blind == nil {
 		return

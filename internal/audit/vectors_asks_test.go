@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// askVector is a request to a co-dealer (docs/SPEC.md section 4.5).
+// askVector is a request to a co-dealer (docs/SPEC-BLIND.md section 2).
 type askVector struct {
 	Name       string   `json:"name"`
 	Commitment hexed    `json:"commitment"`

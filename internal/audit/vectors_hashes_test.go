@@ -97,7 +97,7 @@ var hashHead = newHead("hashes",
 	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows; with of, the numbers of 1..of that the moved draws take (2.5).",
 	"credentials: hash is SHA-256 of the secret, digest what the entry of the credential holds (5.10). approvals: digest is that of an act which approves entry (5.11).",
 	"acts: signed is what the administrators sign in the ledger of genesis_entry; good says whether the first signature is of key under the rules of 7.1.",
-	"asks: seed is that of the ask key, signed what is signed under it (4.5). records: a chain of records of requests (5.8).")
+	"asks: seed is that of the ask key, signed what is signed under it (SPEC-BLIND 2). records: a chain of records of requests (5.8).")
 
 func makeHashVectors() hashVectors {
 	v := hashVectors{vectorHead: hashHead}

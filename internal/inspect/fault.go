@@ -42,7 +42,7 @@ const (
 	CodeActHead     = "act_head"         // the head that an act names is not that of the entries
 	CodeManifest    = "manifest"         // the manifest is malformed, or older than what was exported
 
-	// Of a pair of ledgers (docs/SPEC.md section 14.5).
+	// Of a pair of ledgers (docs/SPEC-BLIND.md section 9).
 	CodeLooked          = "looked"           // the house had more places opened, or others, than it dealt
 	CodeLookedElsewhere = "looked_elsewhere" // the house had places opened behind an entry that is not in its ledger
 	CodeUnasked         = "unasked"          // the co-dealer's deal is not what the holder of the tape asked for

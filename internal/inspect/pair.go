@@ -21,7 +21,7 @@ import (
 // PairFormat is the format member of a report on a pair.
 const PairFormat = "shuffled/v1/pair"
 
-// PairReport is what an audit of a house's ledger and of its co-dealer's ledger found (docs/SPEC.md section 14.5).
+// PairReport is what an audit of a house's ledger and of its co-dealer's ledger found (docs/SPEC-BLIND.md section 9).
 type PairReport struct {
 	Format   string  `json:"format"`
 	Verdict  string  `json:"verdict"`
@@ -42,7 +42,7 @@ type PairReport struct {
 	Notes      []string          `json:"notes"`
 }
 
-// Why no shuffle of a pair is blind (docs/SPEC.md section 10.6).
+// Why no shuffle of a pair is blind (docs/SPEC-BLIND.md section 8).
 const (
 	notPinned = "key_not_pinned"
 	notShared = "no_common_witness"

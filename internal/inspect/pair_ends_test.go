@@ -124,7 +124,7 @@ func TestPairBeyond(t *testing.T) {
 // TestPairBounds: what one shuffle has of illegal deals is written down up to a bound, and what many entries say of the
 // other ledger's tree once.
 func TestPairBounds(t *testing.T) {
-	const most = 1_024 // docs/SPEC.md section 14.5
+	const most = 1_024 // docs/SPEC-BLIND.md section 9
 	r, _ := tellPair(t, func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		for range most + 3 {

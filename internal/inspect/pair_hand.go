@@ -151,7 +151,7 @@ func (h *hand) of(id uint64) *played {
 }
 
 // before returns the entry behind which a deal of the shuffle is asked for, by the number of
-// the deal (docs/SPEC.md section 4.5). nil: it is not there.
+// the deal (docs/SPEC-BLIND.md section 2). nil: it is not there.
 func (x *played) before(number int) *noted {
 	switch {
 	case number > 0:

@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// pairVectors is testdata/pair.json (docs/SPEC.md section 14.5).
+// pairVectors is testdata/pair.json (docs/SPEC-BLIND.md section 9).
 type pairVectors struct {
 	Format      string       `json:"format"`
 	Status      string       `json:"status"`
@@ -47,7 +47,7 @@ type pairFault struct {
 }
 
 var aboutPairs = []string{
-	"Pairs of ledgers, docs/SPEC.md section 14.5. Of each list of two the first is of the house, the second of its co-dealer.",
+	"Pairs of ledgers, docs/SPEC-BLIND.md section 9. Of each list of two the first is of the house, the second of its co-dealer.",
 	"policies: what the verifier trusts, as tlog-policies. limit: the reader's, in seconds. entries and checkpoints: what the cases name by place, from 0: encodings in hex, and cosigned signed notes.",
 	"cases: all entries and cosigned checkpoints of both ledgers, the last of which is the newest; the decks are standard-52 and positions-52. verdict. faults of the pair, by ledger (0 or 1) and entry. alone: codes of the faults that each ledger has alone. totals: the figures of all tables.",
 }

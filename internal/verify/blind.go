@@ -336,7 +336,7 @@ func holds(keys [][]byte, public []byte) bool {
 }
 
 // dealtOn says of a closed shuffle whether the co-dealer opened more of its places than were dealt, or named as not
-// played (docs/SPEC.md section 10.6). The co-dealer's ledger has a void order that follows nothing only undealt.
+// played (docs/SPEC-BLIND.md section 8). The co-dealer's ledger has a void order that follows nothing only undealt.
 func (t *transcript) dealtOn() {
 	o := t.second
 	if o == nil || t.closed == nil {

@@ -22,12 +22,12 @@ type Trust struct {
 	// Auditors are verifier keys of auditors whose statements about a shuffle are believed (docs/SPEC.md section 8.1).
 	Auditors []string
 
-	// CoDealer is the policy for the ledger of a co-dealer (docs/SPEC.md section 4.5): its log
+	// CoDealer is the policy for the ledger of a co-dealer (docs/SPEC-BLIND.md section 7): its log
 	// lines pin the co-dealer's keys. Without it no file is blind.
 	CoDealer []byte
 
 	// History is the text of the game's history, that requests of a shuffle with a co-dealer are
-	// held against (docs/SPEC.md section 4.5); nil: none.
+	// held against (docs/SPEC-BLIND.md section 3); nil: none.
 	History []byte
 
 	// Deck is the published deck that must have been shuffled as a whole (docs/SPEC.md section 3.2); "": any.

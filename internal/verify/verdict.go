@@ -125,7 +125,7 @@ const (
 )
 
 // Blind says that a co-dealer gave the order of the places, each when it was asked for, and that the
-// house could not know what they show before (docs/SPEC.md section 10.6).
+// house could not know what they show before (docs/SPEC-BLIND.md section 8).
 type Blind struct {
 	CoDealer string    `json:"co_dealer"`        // origin of its ledger
 	Requests []Request `json:"requests"`         // by place

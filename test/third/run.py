@@ -33,7 +33,7 @@ FILES = [
     ("disclosure/testdata/disclosure.json", judge_disclosure.judge),
 ]
 SKIPPED = {
-    "inspect/testdata/pair.json": "it needs the audit of a pair of ledgers (14.5), which this verifier leaves out",
+    "inspect/testdata/pair.json": "it needs the audit of a pair of ledgers (SPEC-BLIND 9), which this verifier leaves out",
     "inspect/testdata/conduct.json": "an example of a report, without its ledger: it is no vector",
 }
 WHOLE_FILES = "verify/testdata/vectors"

@@ -1,4 +1,4 @@
-"""What a verdict says of a file: SPEC 10.4, 10.6."""
+"""What a verdict says of a file: SPEC 10.4, SPEC-BLIND 8."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -162,7 +162,7 @@ def card_items(case, cards, runs):
 
 
 def blind_members(case, found):
-    """Add `blind` or `not_blind` (SPEC 10.6)."""
+    """Add `blind` or `not_blind` (SPEC-BLIND 8)."""
     dealt = any(e.kind == "deal" for _, e in case.co_entries)
     tied = len(case.file.heads) == len(case.file.co_receipts) - 1
     if found["verdict"] == "proved" and dealt and tied and case.results["asked"] == "ok" \
@@ -185,7 +185,7 @@ def blind_members(case, found):
 
 
 def dealt_on_members(case, found):
-    """Add whether what the co-dealer opened of a closed shuffle was dealt on (SPEC 10.6)."""
+    """Add whether what the co-dealer opened of a closed shuffle was dealt on (SPEC-BLIND 8)."""
     if case.named is None or not any(e.kind == "close" for _, e in case.played):
         return
     tied = len(case.file.heads) == len(case.file.co_receipts) - 1
@@ -235,7 +235,7 @@ def places_of(deal):
 
 
 def history_members(case, state, request):
-    """Add whether the state is that of the first lines of the given history (SPEC 4.5)."""
+    """Add whether the state is that of the first lines of the given history (SPEC-BLIND 3)."""
     if case.trust.history is None or state == bytes(32):
         return
     text = b""

@@ -88,7 +88,7 @@ def order_fits(case, body):
 
 
 def check_request(case, deal, before):
-    """Check the request for a deal: by this shuffle, behind E (SPEC 4.5), signed by the ask key."""
+    """Check the request for a deal: by this shuffle, behind E (SPEC-BLIND 2), signed by the ask key."""
     request = deal["asked"]
     leaf = entry_leaf(case.commit)
     need(request["commit"] == {"index": case.file.id, "leaf": leaf}, "asked", "another shuffle")

@@ -49,7 +49,7 @@ class Trust:
 
 
 def read_history(text):
-    """Return the lines of a game's history (SPEC 4.5), each with its newline."""
+    """Return the lines of a game's history (SPEC-BLIND 3), each with its newline."""
     if len(text.encode("utf-8", "surrogatepass")) > 65_536 or (text and not text.endswith("\n")):
         raise Malformed("history")
     lines = text.split("\n")[:-1]

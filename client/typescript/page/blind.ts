@@ -1,4 +1,4 @@
-// What the page says about blind dealing (SPEC 10.6).
+// What the page says about blind dealing (SPEC-BLIND 8).
 import { el } from "./dom.ts";
 import { iso, of, t, when } from "./words.ts";
 import type { AskedRun, ShownCard, Verdict } from "../src/verify/types.ts";

@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// blindly says what the part of a co-dealer shows (docs/SPEC.md section 10.6).
+// blindly says what the part of a co-dealer shows (docs/SPEC-BLIND.md section 8).
 func blindly(v *verify.Verdict) (lines []string) {
 	lines = append(lines, fmt.Sprintf("Dealt blind: %s gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff, root included, could know more of what its places show than which cards were left; and from then on the house could not change which of them go to which name.",
 		v.Blind.CoDealer))

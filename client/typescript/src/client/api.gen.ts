@@ -92,8 +92,8 @@ export interface components {
             game_ref?: components["schemas"]["Name"];
             terms?: components["schemas"]["BoundTerms"];
             /**
-             * @description The origin of another ledger whose house deals blind with this order, of section 4.5 of the
-             *     specification. It takes the role blind, and a deck positions-2 to positions-4096.
+             * @description The origin of another ledger whose house deals blind with this order (docs/SPEC-BLIND.md,
+             *     section 1). It takes the role blind, and a deck positions-2 to positions-4096.
              */
             for_ledger?: components["schemas"]["Origin"];
         };
@@ -262,7 +262,7 @@ export interface components {
             game_ref?: components["schemas"]["Name"];
             terms?: components["schemas"]["BoundTerms"];
             /**
-             * @description The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+             * @description The origin of another ledger whose house deals blind with this order (docs/SPEC-BLIND.md,
              *     specification. It takes the role blind and ranges.
              */
             for_ledger?: components["schemas"]["Origin"];
@@ -724,7 +724,7 @@ export interface components {
             /** @description What the cards are for, in the order of their places. */
             runs: components["schemas"]["Run"][];
             /**
-             * @description With a co-dealer: the hash of the game's history up to this request, of section 4.5 of the specification,
+             * @description With a co-dealer: the hash of the game's history up to this request (docs/SPEC-BLIND.md, section 3),
              *     which the co-dealer enters. Absent: the history is not bound.
              */
             state?: components["schemas"]["Hash"];

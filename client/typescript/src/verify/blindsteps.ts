@@ -1,5 +1,5 @@
 // The co-dealer's evidence: its part of the steps entries and openings, the steps asked and
-// co_dealer (10.1), and what a verdict says of it (10.6).
+// co_dealer (10.1), and what a verdict says of it (SPEC-BLIND 8).
 import { equal, join, label, str8, toBase64, u16, u64, time } from "./bytes.ts";
 import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
 import { mustOpen } from "./cardsteps.ts";
@@ -74,7 +74,7 @@ const runsOf = ({ runs }: Deal) => join(u16(runs.length),
   ...runs.flatMap((run) => [u16(run.cards), Uint8Array.of(run.purpose), str8(run.recipient), Uint8Array.of(run.public ? 1 : 0), u16(run.round)]));
 
 // mustAsk refuses a deal of the order unless this shuffle asked for it, after the entry with the
-// leaf hash before, with a signature under its ask key (4.5).
+// leaf hash before, with a signature under its ask key (SPEC-BLIND 2).
 async function mustAsk(s: Whole, { entry: { deal }, index }: Of<"deal">, before: Bytes): Promise<void> {
   const { asked } = deal, { commit } = s;
   if (!asked || !isOf(asked.commit, commit)) throw new Fault(`entry ${index} of the co-dealer: asked for by another shuffle`);
@@ -121,7 +121,7 @@ const count = ({ runs }: Deal): number => runs.reduce((n, run) => n + run.cards,
 const asked = ({ deals }: Order): number => deals.reduce((n, r) => n + count(r.entry.deal), 0);
 
 // dealtOn says of a closed shuffle whether the co-dealer opened more of its places than were dealt, or named as not
-// played (10.6). The co-dealer's ledger has a void order that follows nothing only undealt.
+// played (SPEC-BLIND 8). The co-dealer's ledger has a void order that follows nothing only undealt.
 export function dealtOn({ order, close }: Whole): Pick<Verdict, "dealt_on" | "not_dealt_on"> {
   if (!order || !close) return {};
   const end = order.close?.entry.close, more = (end?.follows?.places ?? 0) - asked(order);
@@ -232,7 +232,7 @@ function mustBeApart(s: Whole, order: Order, policy: Policy): void {
 }
 
 // behind tells whether a request's state is the hash of the first lines of the history that the
-// verifier was given, and how many lines these are (4.5).
+// verifier was given, and how many lines these are (SPEC-BLIND 3).
 function behind(history: Bytes | undefined, state: Bytes): { history?: "checked" | "differs"; line?: number } {
   if (history === undefined || state.every((b) => b === 0)) return {};
   let line = 0;
@@ -242,7 +242,7 @@ function behind(history: Bytes | undefined, state: Bytes): { history?: "checked"
   }
 }
 
-// blindness gives the members blind and not_blind of the verdict on a file whose steps hold (10.6).
+// blindness gives the members blind and not_blind of the verdict on a file whose steps hold (SPEC-BLIND 8).
 // It gives neither for a receipt, or without a policy for the co-dealer.
 export function blindness(s: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
   const { order, trust, file, deals } = s;

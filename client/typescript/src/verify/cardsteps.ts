@@ -116,7 +116,7 @@ async function findPlaces(s: Whole): Promise<void> {
   s.shown = (card) => taken[card.place] ?? numbers([...s.file.cards, ...s.file.co_dealer!.unplayed].map(drawn))[card.place]!;
 }
 
-// passThrough leads the places through the co-dealer's values (4.5). A place of cards for which
+// passThrough leads the places through the co-dealer's values (SPEC-BLIND 1). A place of cards for which
 // there is no value shows position -1.
 function passThrough(s: Whole): void {
   const { positionAt, shown } = s, ks = ranges(s.context);

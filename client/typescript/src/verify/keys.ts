@@ -39,7 +39,7 @@ export function noteKey(name: string, typed: Bytes): NoteKey {
   return { name, id: hex(hash.subarray(0, 4)), key: typed.subarray(1), typed, type: typed[0]! };
 }
 
-// readHistory reads the text of a game's history (4.5).
+// readHistory reads the text of a game's history (SPEC-BLIND 3).
 function readHistory(text: string | Uint8Array): Bytes {
   const bytes = (typeof text === "string" ? new TextEncoder().encode(text) : text) as Bytes;
   let whole: string;

@@ -125,7 +125,7 @@ export interface Trust {
   auditors?: string[] | undefined;
   slots?: Uint8Array[] | undefined;
   coDealer?: string | Uint8Array | undefined; // a policy for the ledger of a co-dealer
-  history?: string | Uint8Array | undefined; // text of the game's history (4.5)
+  history?: string | Uint8Array | undefined; // text of the game's history (SPEC-BLIND 3)
   deck?: string | undefined; // the published deck that must have been shuffled as a whole (3.2)
 }
 
