@@ -48,12 +48,12 @@ func main() {
 	}
 	check(replace("../../docs/SPEC.md", "<!-- codes: made by go generate ./internal/audit -->\n", "<!-- codes end -->",
 		table(lists)))
-	spec, err := readSpec("../..")
-	check(err)
-	filled, err := fillWorked("../..", spec)
-	check(err)
-	for i, text := range strings.Split(filled, "\x00") {
-		check(os.WriteFile("../../"+specFiles[i], []byte(text), 0o644))
+	for _, path := range specFiles {
+		spec, err := os.ReadFile("../../" + path)
+		check(err)
+		filled, err := fillWorked("../..", string(spec))
+		check(err)
+		check(os.WriteFile("../../"+path, []byte(filled), 0o644))
 	}
 	check(os.WriteFile("../../client/typescript/src/verify/codes.gen.ts", script(lists), 0o644))
 }

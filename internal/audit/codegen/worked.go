@@ -14,19 +14,6 @@ import (
 // specFiles are the specification.
 var specFiles = []string{"docs/SPEC.md", "docs/SPEC-BLIND.md"}
 
-// readSpec returns the texts of the specification, with a byte 0 between them.
-func readSpec(root string) (string, error) {
-	var texts []string
-	for _, name := range specFiles {
-		text, err := os.ReadFile(root + "/" + name)
-		if err != nil {
-			return "", err
-		}
-		texts = append(texts, string(text))
-	}
-	return strings.Join(texts, "\x00"), nil
-}
-
 // worked is a block of the specification with a value of one construction, out of the vectors. The text says where it
 // stands: between a line <!-- worked NAME --> and the next <!-- worked end -->.
 type worked struct {
@@ -111,30 +98,18 @@ var workedValues = map[string]worked{
 
 var workedBlock = regexp.MustCompile(`(?s)<!-- worked ([a-z_]+) -->\n.*?<!-- worked end -->`)
 
-// fillWorked makes every block of the text anew. Each value stands in it once.
+// fillWorked makes every block of the text anew.
 func fillWorked(root, text string) (string, error) {
 	var failed error
-	seen := make(map[string]bool)
-	text = workedBlock.ReplaceAllStringFunc(text, func(old string) string {
+	return workedBlock.ReplaceAllStringFunc(text, func(old string) string {
 		name := workedBlock.FindStringSubmatch(old)[1]
 		w, ok := workedValues[name]
 		block, err := w.block(root)
-		switch {
-		case !ok || seen[name]:
-			err = fmt.Errorf("the mark stands twice, or names no worked value")
-			fallthrough
-		case err != nil:
-			failed = fmt.Errorf("<!-- worked %s -->: %w", name, err)
+		if !ok || err != nil {
+			failed = fmt.Errorf("<!-- worked %s -->: a worked value of this name: %t, %w", name, ok, err)
 		}
-		seen[name] = true
 		return "<!-- worked " + name + " -->\n" + block + "<!-- worked end -->"
-	})
-	for name := range workedValues {
-		if !seen[name] && failed == nil {
-			failed = fmt.Errorf("<!-- worked %s --> stands nowhere", name)
-		}
-	}
-	return text, failed
+	}), failed
 }
 
 // block prints one value.

@@ -2,25 +2,30 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestWorkedValues: the blocks of the specification are those of the vectors; every label that readers need and every type
-// of entries has one.
+// TestWorkedValues: the blocks of the specification are those of the vectors, each stands there once, and every label
+// that readers need and every type of entries has one.
 func TestWorkedValues(t *testing.T) {
-	text, err := readSpec("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := fillWorked("../../..", text)
-	if err != nil || made != text {
-		t.Errorf("the specification is not what go generate ./internal/audit makes: %v", err)
+	var text string
+	for _, path := range specFiles {
+		spec, readErr := os.ReadFile("../../../" + path)
+		made, err := fillWorked("../../..", string(spec))
+		if readErr != nil || err != nil || made != string(spec) {
+			t.Errorf("%s is not what go generate ./internal/audit makes: %v, %v", path, readErr, err)
+		}
+		text += made
 	}
 	labels := make(map[string]bool)
 	types := make(map[byte]bool)
 	for name, w := range workedValues {
+		if n := strings.Count(text, "<!-- worked "+name+" -->"); n != 1 {
+			t.Errorf("the worked value %s stands there %d times", name, n)
+		}
 		labels[w.label] = true
 		if w.file != entriesFile {
 			continue
