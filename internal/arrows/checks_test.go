@@ -138,7 +138,7 @@ func TestSkipped(t *testing.T) {
 
 var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 
-var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+var link = regexp.MustCompile(`(?m)(?:\]\(|^\[[^\]]+\]: )([^)\s]+)`)
 
 // TestLinks: what a document of the tree links to in the tree is there, headings included.
 func TestLinks(t *testing.T) {

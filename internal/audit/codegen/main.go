@@ -163,19 +163,15 @@ func (l list) variable() string {
 // table prints the lists as one table of docs/SPEC.md.
 func table(lists []list) string {
 	b := new(strings.Builder)
-	b.WriteString("\n| list | section | code | name | critical | meaning |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| code | name | meaning |\n|---|---|---|\n")
 	for _, l := range lists {
 		kind := "closed"
 		if l.open {
 			kind = "open"
 		}
-		fmt.Fprintf(b, "| **%s** | %s | | | %s list | %s |\n", l.name, l.section, kind, l.meaning)
+		fmt.Fprintf(b, "| | **%s** | %s: %s list of %s |\n", l.name, l.meaning, kind, l.section)
 		for _, c := range l.codes {
-			critical := "yes"
-			if l.open && c.number >= 128 {
-				critical = "no"
-			}
-			fmt.Fprintf(b, "| | | %d | %s | %s | %s |\n", c.number, c.name, critical, c.meaning)
+			fmt.Fprintf(b, "| %d | %s | %s |\n", c.number, c.name, c.meaning)
 		}
 	}
 	b.WriteString("\n")
