@@ -1,4 +1,5 @@
 // What the page says about blind dealing (SPEC-BLIND 8).
+import { ofBlind } from "./conclusions.ts";
 import { el } from "./dom.ts";
 import { iso, of, t, when } from "./words.ts";
 import type { AskedRun, ShownCard, Verdict } from "../src/verify/types.ts";
@@ -11,13 +12,11 @@ const runOf = (run: AskedRun): string => t.run(run.places, of(t.purposes, run.pu
 const unplayed = (cards?: ShownCard[]): string => cards ? t.unplayed(iso(cards.map((c) => c.card ?? c.shows ?? c.value).join(" "))) : t.unplayedUnseen;
 
 // blindSection says what a blind shuffle shows and what it does not, or why a shuffle is not blind.
-export function blindSection({ blind: b, not_blind: why }: Verdict): HTMLElement | null {
-  if (why) return el("section", {}, el("h3", {}, t.notBlind), el("p", {}, of(t.whyNotBlind, why)));
+export function blindSection(v: Verdict): HTMLElement | null {
+  const { blind: b, not_blind: why } = v;
+  const says = ofBlind(v);
+  if (why) return el("section", {}, el("h3", {}, t.notBlind), ...says);
   if (!b) return null;
   const asked = b.requests.map((r) => el("li", {}, t.asked(t.places(r.place, r.place + r.places - 1), r.time && when(r.time), r.runs.map(runOf).join("; "), Boolean(r.state)), r.unplayed ? ` ${unplayed(r.cards)}` : ""));
-  return el("section", {}, el("h3", {}, t.blind),
-    el("p", {}, t.blindness(iso(b.co_dealer))),
-    el("ol", {}, ...asked),
-    el("p", { class: "help" }, b.order_checked ? t.orderChecked : t.orderNotChecked),
-    el("p", { class: "help" }, t.blindLimits));
+  return el("section", {}, el("h3", {}, t.blind), ...says, el("ol", {}, ...asked));
 }

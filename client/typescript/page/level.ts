@@ -1,21 +1,10 @@
 // The level that was reached, and what is missing for the next one.
 import { el, type Child } from "./dom.ts";
-import { state } from "./state.ts";
-import { fill, iso, t, tech, when } from "./words.ts";
+import { fill, iso, t, tech } from "./words.ts";
 import type { Level, Story, Verdict } from "../src/verify/types.ts";
 
 // mixedForAll gives what the level mixed rests on for everybody, undefined if it is not for everybody.
 export const mixedForAll = (v: Verdict) => v.mixed?.find((m) => m.for === "everybody");
-
-// rests says for whom the level is, and what it rests on.
-function rests(v: Verdict): string[] {
-  const histories = [...v.overlap ? [t.overlap(v.overlap)] : [], ...v.key_in_force ? [t.keyNotShown] : []];
-  if (v.level !== "mixed") return histories;
-  const fixed = when(v.mixed![0]!.witnessed!), all = mixedForAll(v), mine = v.mixed!.some((m) => m.for === "slot");
-  if (all) histories.push(t.mixedForAll(fixed, all.round!, when(all.time!)));
-  if (mine) histories.push(state.slotOfLink ? t.mixedForYouOfLink(fixed) : t.mixedForYou(fixed));
-  return [...histories, ...all ? [] : [t.mixedOthers]];
-}
 
 // missing says what is missing for the next level.
 function missing(v: Verdict, story: Story | null): Child[][] {
@@ -54,5 +43,5 @@ export function levelSection(v: Verdict, story: Story | null): HTMLElement | nul
     el("ol", { role: "list", class: "levels" }, ...names.map((name, i) => el("li", { class: i > reached ? "above" : v.level === "key not pinned" ? "reached weak" : i === reached ? "reached" : undefined, "aria-current": i === reached ? "step" : undefined },
       el("strong", {}, t.levels[name][0]), el("span", { class: "state" }, i === reached ? t.reached : i < reached ? t.passed : t.notReached),
       el("span", { class: "why" }, t.levels[name][1])))),
-    ...[...rests(v).map((text) => [text]), ...missing(v, story)].map((parts) => el("p", { class: "help" }, ...parts)));
+    ...missing(v, story).map((parts) => el("p", { class: "help" }, ...parts)));
 }

@@ -1,6 +1,7 @@
 // The verdict, its steps and its facts.
 import { blindSection } from "./blind.ts";
 import { cardSection } from "./cards.ts";
+import { concludedSection, first } from "./conclusions.ts";
 import { $, el, type Child } from "./dom.ts";
 import { levelSection, mixedForAll } from "./level.ts";
 import { pastSection } from "./past.ts";
@@ -28,15 +29,10 @@ function summary(v: Verdict): Child[] {
   return [state.keyOfLink ? t.provedOfLink : t.proved];
 }
 
-// unchecked says that the shuffle was not worked out again, if that is so, and which auditors state the result.
+// unchecked says that the shuffle was not worked out again, if that is so.
 function unchecked(v: Verdict): Child[] {
   const order = v.steps.find((s) => s.name === "order");
-  if (v.level === undefined || v.kind !== "transcript" || order?.result !== "not checked") return [];
-  const again = [" ", t.notAgain[v.state!]], values = v.cards?.some((c) => c.shows !== undefined);
-  if (v.state !== "closed") return again;
-  const names = v.statements?.filter((s) => s.trusted).map((s) => iso(s.name)) ?? [], who = listed(names);
-  if (names.length === 0) return [...again, " ", values ? t.unshownValues : t.unshownDeck];
-  return [...again, " ", (values ? t.statedValues : t.statedDeck)(who, names.length === 1)];
+  return v.level === undefined || v.kind !== "transcript" || order?.result !== "not checked" ? [] : [" ", t.notAgain[v.state!]];
 }
 
 // passedOver says how much of the file this page does not know.
@@ -70,7 +66,7 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
       el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : looked ? t.openedOnly : t.verdicts[v.verdict]),
       looked && el("p", {}, el("strong", {}, t.openedOnlyMeans(num(v.not_dealt_on!), v.not_dealt_on === 1))),
       el("p", {}, ...looked ? [el("strong", {}, t.verdicts[v.verdict]), ". "] : [], ...summary(v), ...unchecked(v)),
-      v.dealt_on === "not_shown" && el("p", {}, t.dealtOnNotShown),
+      ...first(v),
       v.level !== undefined && el("p", { class: "shuffled" }, shuffled(v)),
       failed && el("p", { class: "advice" }, el("strong", {}, t.relyOnNothing), " ", of(t.advice, failed.name) ?? t.getAgain),
       unknown !== null && el("p", {}, unknown),
@@ -137,7 +133,7 @@ function factSection(v: Verdict, story: Story | null): HTMLElement | null {
 // focus.
 export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: () => string, link: Link | undefined, more: () => HTMLElement | undefined): void {
   state.result = () => {
-    $("result").replaceChildren(...[verdictSection(v, name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), levelSection(v, story), blindSection(v), stepSection(v), factSection(v, story),
+    $("result").replaceChildren(...[verdictSection(v, name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), blindSection(v), concludedSection(v), levelSection(v, story), stepSection(v), factSection(v, story),
       el("details", { class: "json" }, el("summary", {}, t.json), el("pre", { tabindex: "0", dir: "ltr", lang: "en" }, JSON.stringify(v, null, 1)))].filter((section) => section !== null));
   };
   state.result();

@@ -1,4 +1,5 @@
 // Terms and tickets.
+import { ofTerms } from "./conclusions.ts";
 import { named } from "./cards.ts";
 import { el } from "./dom.ts";
 import { state } from "./state.ts";
@@ -17,10 +18,9 @@ export function termsSection(v: Verdict): HTMLElement | null {
     parts.push(el("p", {}, t.payTable), named(t.hash, hash), el("pre", { tabindex: "0", dir: "auto" }, text));
   } else if (kind === "ticket_list") {
     parts.push(el("p", {}, t.tickets(num(count!))), named(t.root, hash));
-    if (v.terms.house_could_choose) parts.push(el("p", {}, t.winnerChosen));
-    parts.push(ticketLine(v));
+    parts.push(...ofTerms(v), ticketLine(v));
   } else {
-    parts.push(el("p", {}, t.noTerms));
+    parts.push(...ofTerms(v));
   }
   return el("section", {}, el("h3", {}, t.terms), ...parts);
 }

@@ -3,6 +3,7 @@ import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { writeWords } from "./words.mjs";
 
 const here = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const OUT = here("../../web/verify.html");
@@ -57,4 +58,7 @@ export async function page() {
   return readFileSync(here("page/page.html"), "utf8").replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(OUT, await page());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeWords();
+  writeFileSync(OUT, await page());
+}

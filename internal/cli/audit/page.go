@@ -23,6 +23,7 @@ var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
 	"bar":     barOf,
 	"tickets": ticketsOf,
 	"says":    auditSays,
+	"reason":  reasonWords,
 	"less":    func(a, b uint64) uint64 { return a - b },
 	"closed":  func(c inspect.Counts) uint64 { return c.Closed() },
 }).Parse(auditPageText))

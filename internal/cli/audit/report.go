@@ -28,7 +28,7 @@ func (s Sheet) audit(name string, r *inspect.Report) string {
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.auditAside(r) + s.auditDecks(r))
+		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.auditVoids(r) + s.auditDecks(r))
 	}
 	b.WriteString(s.auditKeys(r) + s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
 		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed) + s.auditEvents(r) + s.auditOpen(r) +
@@ -112,17 +112,26 @@ func figures(name string, all ...uint64) []string {
 	return row
 }
 
-// auditAside lists whose shuffles closes of tables set aside: they are void because an administrator ended them all.
-func (s Sheet) auditAside(r *inspect.Report) string {
+// perTable lists what is counted at each table: how many shuffles, of what, at which table.
+func (s Sheet) perTable(r *inspect.Report, heading, line string, of func(*inspect.Counts) map[string]uint64,
+	words func(string) string) string {
 	var lines []string
 	for _, t := range r.Tables {
-		for _, who := range slices.Sorted(maps.Keys(t.SetAside)) {
-			shuffles := term.Plural(t.SetAside[who], "shuffle")
-			lines = append(lines, fmt.Sprintf("%s of %s at table %s", shuffles, who, t.Table))
+		by := of(&t.Counts)
+		for _, what := range slices.Sorted(maps.Keys(by)) {
+			lines = append(lines, fmt.Sprintf(line, term.Plural(by[what], "shuffle"), words(what), t.Table))
 		}
 	}
-	return s.listed(fmt.Sprintf("Set aside by a close of their table, %d of them mixed:", r.Totals.SetAsideMixed), lines,
-		uint64(len(lines)))
+	return s.listed(heading, lines, uint64(len(lines)))
+}
+
+// auditVoids says why shuffles are void, and of whom those are that a close of their table set aside: they are void
+// because an administrator ended them all.
+func (s Sheet) auditVoids(r *inspect.Report) string {
+	return s.perTable(r, "Why shuffles are void:", "%[1]s at table %[3]s: %[2]s",
+		func(c *inspect.Counts) map[string]uint64 { return c.VoidBy }, reasonWords) +
+		s.perTable(r, fmt.Sprintf("Set aside by a close of their table, %d of them mixed:", r.Totals.SetAsideMixed),
+			"%s of %s at table %s", func(c *inspect.Counts) map[string]uint64 { return c.SetAside }, term.Visible)
 }
 
 // auditDecks lists what was shuffled at each table, the rarest first: a deck that came in for a few hands stands there.
@@ -161,13 +170,13 @@ func (s Sheet) auditBars(r *inspect.Report) string {
 		if c.Closed() == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n",
+		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s, expired %s\n",
 			term.Pad(term.Fit(term.Visible(t.Table), width), width),
 			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
 			s.P.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))),
 			s.P.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
 			s.P.Bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
-			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
+			percent(c.Shares.EndedEarly), percent(c.Shares.Void), percent(c.Shares.Expired))
 	}
 	if b.Len() > 0 {
 		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", term.Pad("", width),
@@ -186,19 +195,7 @@ func cellsOf(part uint64, of inspect.Counts) int {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// reasons lists why shuffles are void, the most frequent reason first.
-func reasons(c inspect.Counts) string {
-	names := slices.Sorted(maps.Keys(c.VoidBy))
-	slices.SortStableFunc(names, func(a, b string) int { return int(c.VoidBy[b]) - int(c.VoidBy[a]) })
-	var list []string
-	for _, n := range names {
-		list = append(list, fmt.Sprintf("%s %d", n, c.VoidBy[n]))
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(list, ", ") + ")"
-}
+func reasonWords(code string) string { return wordsOf("reason", code) }
 
 // auditEvents lists what happened apart from shuffles and may need a question. Starts of daemons are only counted.
 func (s Sheet) auditEvents(r *inspect.Report) string {
@@ -313,7 +310,7 @@ func auditSays(r *inspect.Report) []string {
 		}
 	}
 	if r.Totals.Witnessed() > 0 {
-		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))
+		lines = append(lines, fmt.Sprintf("To make a second history with witnessed shuffles, %d of the witnesses of your policy must lie. Which operators run the witnesses is not known here, and readers with another policy are not covered.", r.Witnesses.Overlap))
 	}
 	if r.Totals.Witnessed() < r.Totals.Shuffles {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",

@@ -156,15 +156,16 @@ func (s Sheet) shuffle(v *verify.Verdict, fact func(label, format string, args .
 	}
 	switch {
 	case v.State == "closed" && v.Reason != "":
-		fact("closed", "%s, as %s: %s", v.ClosedAt, v.Outcome, v.Reason)
+		fact("closed", "%s, as %s: %s", v.ClosedAt, wordsOf("outcome", v.Outcome), wordsOf("reason", v.Reason))
 	case v.State == "continued":
 		fact("continued", "%s: its cards are in a child, and its tape comes after the last one's close", v.ClosedAt)
 	case v.State == "closed":
-		fact("closed", "%s, as %s", v.ClosedAt, v.Outcome)
+		fact("closed", "%s, as %s", v.ClosedAt, wordsOf("outcome", v.Outcome))
 	default:
 		fact("closed", "not yet, as far as the file shows")
 	}
 	s.terms(v, fact)
+	asked(v, fact)
 	if v.LastGoesOn {
 		fact("last round", "%d: more of its cards may follow, as far as the file shows", v.LastRound)
 	}
@@ -238,7 +239,9 @@ func (s Sheet) conclusion(v *verify.Verdict) string {
 				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from the person who gave it to you) and run this again with --key.",
 			})
 	}
-	return s.Proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))
+	all := Conclude(v)
+	return s.Proved(v) + "\nThis says\n" + s.points(told(all, "says")) + "\nIt does not say\n" +
+		s.points(told(all, "not"))
 }
 
 // Proved is the headline for a file that holds under a trusted key.

@@ -44,21 +44,3 @@ func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...
 		fact("terms", "a %s with the hash %s, which is not in the file", strings.ReplaceAll(t.Kind, "_", " "), t.Hash)
 	}
 }
-
-// untold is what the terms leave open.
-func untold(v *verify.Verdict) (lines []string) {
-	t := v.Terms
-	if t == nil {
-		return nil
-	}
-	if t.Count == 0 && len(t.Labels) == 0 && t.Text == "" {
-		lines = append(lines, "What the values mean: the document that the commit names is not in the file.")
-	}
-	if t.Count > 0 {
-		lines = append(lines, "That every ticket that was sold stands in the list, and nothing else: the list was not seen. An auditor who has it gives it to audit verify, with --tickets.")
-	}
-	if t.HouseCouldChoose {
-		lines = append(lines, "That the house did not choose the winner. The house could choose the winner: it knew the list when it drew the random bytes, and the level is not mixed for everybody.")
-	}
-	return lines
-}

@@ -89,8 +89,9 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	if c.JSON {
 		err = term.PrintJSON(s.Out, struct {
 			*verify.Verdict
-			Explain *DryRun `json:"explain,omitempty"`
-		}{v, paper})
+			Conclusions []Conclusion `json:"conclusions,omitempty"`
+			Explain     *DryRun      `json:"explain,omitempty"`
+		}{v, Conclude(v), paper})
 	} else {
 		r := Sheet{s.Sheet()}
 		_, err = io.WriteString(s.Out, r.Verdict(c.File, data, v)+paper.Text(r))

@@ -1,5 +1,7 @@
 // English. The other languages have the type of this table: a language that lacks a member does not compile.
 // A name in braces is replaced by a text or an element.
+import { conclusions, outcomes, reasons } from "./en.gen.ts";
+
 type Pair = [string, string];
 
 export const en = {
@@ -106,10 +108,6 @@ export const en = {
     like: (like: string, differs: string) => `no published deck: as ${like}, but ${differs}`,
     more: (n: string, cards: string) => `${n} more of ${cards}`, fewer: (n: string, cards: string) => `${n} fewer of ${cards}`,
   },
-  unshownDeck: "That the deck held each card once is not shown by this file.",
-  unshownValues: "That every value was drawn by the rule is not shown by this file.",
-  statedDeck: (who: string, one: boolean) => `${who}, whom you trust, ${one ? "states" : "state"} that the deck held each card once.`,
-  statedValues: (who: string, one: boolean) => `${who}, whom you trust, ${one ? "states" : "state"} that every value was drawn by the rule.`,
   passedOver: (n: string, one: boolean, kinds: string, oneKind: boolean) => `This file holds ${n} ${one ? "entry or value" : "entries or values"} of ${kinds} ${oneKind ? "kind" : "kinds"} that this page does not know. ${one ? "It changes" : "They change"} nothing that it checks.`,
   failedAt: "Failed at",
   step: (n: number, of: number) => `step ${n} of ${of}, `,
@@ -167,12 +165,6 @@ export const en = {
     "witnessed": ["witnessed", "Outside witnesses saw the ledger with this shuffle in it before the first card was dealt."] as Pair,
     "mixed": ["mixed", "The order also hangs on a value that the house could not know when it committed. Who got which of the next places was still the house’s word."] as Pair,
   },
-  overlap: (n: number) => `Two histories of this ledger that both reach this level would need ${n} ${n === 1 ? "witness" : "witnesses"} of your policy to lie. Who runs the witnesses behind their names is not known here, and readers with other policies are not covered.`,
-  keyNotShown: "This file shows no change of the ledger’s key. So it does not show either that the key which signed it was still in force: a key that was replaced may be in other hands.",
-  mixedForAll: (when: string, round: number, out: string) => `For everybody: round ${round} of a public beacon went into the order. The witnesses had seen the shuffle fixed by ${when}, and the round came out at ${out}. If the clocks of the witnesses and of the beacon are right, and the beacon’s operators told nobody its value before, the order hangs on a value that the house could not know when it committed. Who got which of the next places was still the house’s word. And the house can still end a shuffle that it dislikes, which shows: as void, or expired.`,
-  mixedForYou: (when: string) => `For you alone: your secret value went into the order. The witnesses had seen the shuffle fixed by ${when}. If you chose the value at random, nobody but you knew it until then, and you gave it for no other shuffle, the order hangs on a value that the house could not know when it committed. Who got which of the next places was still the house’s word.`,
-  mixedForYouOfLink: (when: string) => `For you alone: the secret value that came with the link, which you say you chose, went into the order. The witnesses had seen the shuffle fixed by ${when}. If you chose the value at random, nobody but you knew it until then, and you gave it for no other shuffle, the order hangs on a value that the house could not know when it committed. Who got which of the next places was still the house’s word.`,
-  mixedOthers: "To the others at the table your value says nothing: they each need one of their own. And the house can still end a shuffle that it dislikes, which shows: as void, or expired.",
   staysRecorded: "The witnesses signed, and the level stays recorded: {why}.",
   seenLate: "The witnesses saw this ledger, but this file does not show that they saw it before the first card was dealt.",
   givePolicy: "For more, give a policy that names the ledger’s key and witnesses that you trust, instead of a key alone.",
@@ -187,6 +179,11 @@ export const en = {
   receiptAlone: "A receipt alone shows that the witnesses saw this entry, and not before what else.",
   handIn: "Your secret value is promised in this commit, and the witnesses saw the commit. Now the value can be handed in. Keep the number of the shuffle: the value counts for this one only.",
   handInLater: "Your secret value is promised in this commit. Hand it in when the receipt shows that the witnesses you trust saw the commit, not before.",
+
+  // What a verdict proves, and what it does not.
+  concluded: "What this proves, and what it does not", saysHead: "The file proves", notHead: "It does not prove",
+  slotOfLink: "The secret value came with the link, and you say that you chose it.",
+  conclusions,
 
   // The cards.
   cardsShown: "The cards shown", valuesDrawn: "The values drawn", numbersDrawn: "The numbers drawn", result: "The result",
@@ -230,8 +227,6 @@ export const en = {
   payTable: "The pay table that was locked in before the deal:",
   hash: "Hash", root: "Root",
   tickets: (n: string) => `The numbers stand for ${n} tickets, in a list whose root was locked in before the deal. The list was not seen here: a ticket’s proof shows one line of it.`,
-  winnerChosen: "The house could choose the winner: nothing that this page can check kept it from trying random bytes until it liked the numbers.",
-  noTerms: "The document that says what the values mean is not in the file.",
   giveTicket: "Give the proof of a ticket as well, to see which number it has.",
   ticket: (line: string, n: string) => `Ticket ${line} has the number ${n}.`,
   drawn: (place: number) => `It was drawn, at place ${place}.`,
@@ -240,19 +235,7 @@ export const en = {
 
   // How the shuffle began and ended.
   voided: (why: string) => `The house declared this shuffle void. Its reason: ${why}. The shuffle stays in the ledger, and so does what was dealt of it.`,
-  reasons: {
-    misdeal: "it was dealt wrongly",
-    exposed_card: "a card was seen that nobody was to see",
-    foul_deck: "the deck was not as it should be",
-    game_cancelled: "the game was called off",
-    operator_error: "the house made a mistake",
-    system_fault: "a system of the house failed",
-    player_dispute: "a player disputed it",
-    mix_failed: "a value that was promised for the mix did not come",
-    regulator: "a regulator ordered it",
-    tape_lost: "the house has lost its random bytes",
-    co_dealer: "the co-dealer gave no valid answer",
-  },
+  reasons,
   reasonUnknown: "one that this page does not know",
   expired: "Nobody closed this shuffle by its deadline, and it expired. It stays in the ledger, and so does what was dealt of it.",
   continued: "The game went on with cards of this shuffle, shuffled again: the next shuffle at this table.",
@@ -263,25 +246,13 @@ export const en = {
 
   // Blind dealing.
   blind: "Dealt blind", notBlind: "Not dealt blind",
-  whyNotBlind: {
-    no_co_dealer: "This shuffle names no co-dealer. The policy for the co-dealer was not used.",
-    key_not_pinned: "No key and no policy of the house is trusted, so nothing shows that it was dealt blind.",
-    no_common_witness: "Two quorums of the policy for the co-dealer need share no witness, so nothing shows that it was dealt blind.",
-    not_dealt: "This shuffle names an order of a co-dealer. Nothing was dealt from it, as far as the file shows.",
-    not_one_history: "This file does not show that what the co-dealer signed is of one history, so nothing shows that it was dealt blind.",
-  },
   run: (n: number, purpose: string, recipient: string | undefined, open: boolean) => `${n} ${purpose}${recipient ? ` for ${recipient}` : ""}${open ? ", public" : ""}`,
   places: (first: number, last: number) => first === last ? `Place ${first}` : `Places ${first} to ${last}`,
   asked: (places: string, when: string | undefined, runs: string, state: boolean) => `${places}: asked for ${when === undefined ? "" : `at ${when} by its clock, `}in one request (${runs})${state ? ", with a hash of a history that nobody checked here" : ""}. The file does not show that this was not early.`,
   openedOnly: "Opened and not dealt on",
   openedOnlyMeans: (n: string, one: boolean) => `The co-dealer’s ledger says that it opened ${n} ${one ? "place" : "places"} of this shuffle that were not dealt, and that the close does not name. The house can have looked at what lies there and ended the hand, or the co-dealer opened it unasked. An audit of both ledgers says which.`,
-  dealtOnNotShown: "Not shown here: that the co-dealer opened no more places of this shuffle than were dealt. The house can have looked at more and ended the hand.",
   unplayed: (cards: string) => `The shuffle ended without a deal of these places. They would have shown ${cards}.`,
   unplayedUnseen: "The co-dealer entered this, no card of it was opened to the house, and the shuffle ended without a deal of these places.",
-  blindness: (who: string) => `Another organisation, ${who}, gave the order of the places. Before it entered a request in its own ledger, nobody with only the house’s machines, keys and staff could know more of what its places show than which cards were left. From then on the house could not change which of them go to which name.`,
-  orderChecked: "That the house’s deck held each card once is checked.",
-  orderNotChecked: "That the house’s deck held each card once is not checked here.",
-  blindLimits: "The house sees cards once they are dealt. That the two are different parties, no file shows.",
 
   // What the file says.
   facts: "What the file says", factsFailed: "What the file says: do not rely on it",
@@ -296,7 +267,7 @@ export const en = {
   dealt: (who: string, first: number, last: number) => first === last ? `${who}, place ${first}` : `${who}, places ${first} to ${last}`,
   at: (who: string, when: string) => `${who}, at ${when}`,
   noTime: "no time",
-  outcomes: { completed: "completed", ended_early: "ended early", continued: "continued", void: "void", expired: "expired" },
+  outcomes,
   open: "open: the file holds no close",
   goesOn: "continued: its randomness comes after the last shuffle of these cards",
   notTrusted: (who: string) => `${who}, who is not trusted: it gives nothing`,

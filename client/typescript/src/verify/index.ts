@@ -5,10 +5,12 @@
 // work that it bounds.
 import { STEPS } from "./steps.ts";
 
+export { conclude } from "./conclude.ts";
 export { judge, verify } from "./verdict.ts";
 export { readTicket, ticketOf } from "./tickets.ts";
 export { readSlots } from "./keys.ts";
 
+export type { Conclusion, ConclusionCode } from "./conclude.ts";
 export type { Level, ShownCard, StepResult, Story, Trust, Verdict } from "./types.ts";
 
 // steps has the names of the steps of 10.1, in order.

@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+//go:embed words.txt
+var wordsText string
+
+// A sentence is a line of words.txt.
+type sentence struct{ Kind, Code, Text string }
+
+var sentences = readWords(wordsText)
+
+func readWords(text string) (all []sentence) {
+	for line := range strings.Lines(text) {
+		if parts := strings.SplitN(strings.TrimSpace(line), " ", 3); len(parts) == 3 && parts[0] != "#" {
+			all = append(all, sentence{parts[0], parts[1], parts[2]})
+		}
+	}
+	return all
+}
+
+// wordsOf returns the words of a code, and the code itself if it has none: a later version's.
+func wordsOf(kind, code string) string {
+	for _, s := range sentences {
+		if s.Kind == kind && s.Code == code {
+			return s.Text
+		}
+	}
+	return code
+}
+
+// A Conclusion is what a proved file proves (Kind "says"), or what a file that holds leaves open ("not"): a code of
+// words.txt with the values of its sentence. The page computes the same list (client/typescript/src/verify/conclude.ts).
+type Conclusion struct {
+	Kind   string         `json:"kind"`
+	Code   string         `json:"code"`
+	Values map[string]any `json:"values,omitempty"`
+}
+
+// Conclude returns the conclusions from a verdict on a file that holds. Without a trusted key it proves nothing.
+func Conclude(v *verify.Verdict) (all []Conclusion) {
+	if v.Level == "" {
+		return nil
+	}
+	holds, values := conclusionsOf(v), valuesOf(v)
+	for _, s := range sentences {
+		if !holds[s.Code] || s.Kind != "not" && (s.Kind != "says" || v.Verdict != verify.Proved) {
+			continue
+		}
+		c := Conclusion{Kind: s.Kind, Code: s.Code}
+		for _, in := range braced.FindAllStringSubmatch(s.Text, -1) {
+			if c.Values == nil {
+				c.Values = make(map[string]any)
+			}
+			c.Values[in[1]] = values[in[1]]
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// conclusionsOf says of each conclusion whether a proved file allows it.
+func conclusionsOf(v *verify.Verdict) map[string]bool {
+	file, mixed := v.Kind == verify.KindTranscript, v.Level == verify.LevelMixed
+	witnessed, everybody := v.Level == verify.LevelWitnessed, isFor(v, verify.ForEverybody)
+	terms, what := cmp.Or(v.Terms, &verify.Terms{Count: 1}), cmp.Or(v.Shuffled, &verify.Shuffled{})
+	stated, closed, tape := len(believed(v)) > 0, v.State == "closed", checked(v, "tape")
+	unmade := file && closed && !checked(v, "order")
+	holds := map[string]bool{
+		"entry_stands":         !file,
+		"entry_seen":           !file && witnessed,
+		"order_fixed":          file,
+		"places_fixed":         file && len(v.Cards) > 0,
+		"wheel":                len(terms.Labels) > 0,
+		"pay_table":            terms.Text != "",
+		"rule_repeated":        file && tape && checked(v, "order"),
+		"deck_stated":          unmade && stated,
+		"blind":                v.Blind != nil,
+		"blind_deck":           v.Blind != nil && v.Blind.OrderChecked,
+		"seen_before_deal":     file && witnessed && v.Next > 0,
+		"seen_undealt":         file && witnessed && v.Next == 0,
+		"mixed_seen":           mixed,
+		"mixed_all":            everybody,
+		"mixed_you":            isFor(v, verify.ForSlot),
+		"other_version":        v.Level == verify.LevelRecorded,
+		"second_history":       witnessed || mixed,
+		"key_in_force":         v.KeyInForce == verify.KeyNotShown,
+		"opened_more":          v.DealtOn == verify.DealtOnNotShown,
+		"entry_true":           !file,
+		"order_sealed":         file && closed && !tape && !stated,
+		"order_secret":         file && !closed && !tape,
+		"deck_unshown":         unmade && !stated,
+		"blind_deck_unchecked": v.Blind != nil && !v.Blind.OrderChecked,
+		"cards_of_game":        what.Kind == "cards" && (what.Deck == "" || what.Parent != 0),
+		"terms_missing":        terms.Count == 0 && len(terms.Labels) == 0 && terms.Text == "",
+		"tickets_unseen":       v.Terms != nil && terms.Count > 0,
+		"winner_chosen":        terms.HouseCouldChoose,
+		"clocks":               everybody,
+		"others_need":          mixed && !everybody,
+		"ended_others":         mixed,
+		"tried_several":        file && !mixed,
+		"one_party":            v.Blind != nil,
+		"house_sees":           v.Blind != nil,
+		"house_looked":         file && v.Blind == nil,
+		"sandbox":              isSandbox(v),
+	}
+	holds[v.NotBlind] = true // "" is no code
+	return holds
+}
+
+// valuesOf returns the values that a sentence can name.
+func valuesOf(v *verify.Verdict) map[string]any {
+	values := map[string]any{"names": believed(v), "overlap": v.Overlap}
+	if v.Blind != nil {
+		values["co_dealer"] = v.Blind.CoDealer
+	}
+	for _, m := range v.Mixed {
+		values["seen"] = m.Witnessed
+		if m.For == verify.ForEverybody {
+			values["round"], values["out"] = m.Round, m.Time
+		}
+	}
+	return values
+}
+
+var braced = regexp.MustCompile(`\{(\w+)\}`)
+
+// String is the sentence with its values.
+func (c Conclusion) String() string {
+	return braced.ReplaceAllStringFunc(wordsOf(c.Kind, c.Code), func(name string) string {
+		switch value := c.Values[name[1:len(name)-1]].(type) {
+		case []string:
+			return term.Visible(strings.Join(value, " and "))
+		default:
+			return term.Visible(fmt.Sprint(value))
+		}
+	})
+}
+
+// told are the conclusions of a kind in words.
+func told(all []Conclusion, kind string) (lines []string) {
+	for _, c := range all {
+		if c.Kind == kind {
+			lines = append(lines, c.String())
+		}
+	}
+	return lines
+}
