@@ -16,7 +16,7 @@ import vm from "node:vm";
 
 const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
 const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--history FILE] [--deck NAME] [--json] FILE\n";
-const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
+const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 8
 
 // load runs only the script block of the page that is the verifier.
 export function load() {

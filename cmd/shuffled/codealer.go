@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/term"
 )
 
-const maxHousePolicy = 128 << 10 // bytes of a policy file (docs/SPEC.md section 1.2)
+const maxHousePolicy = 128 << 10 // bytes of a policy file (docs/SPEC.md section 7.3)
 
 // readHouses reads the policies of the houses for which this ledger deals orders. The map is by the origin of
 // the house's ledger.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// limit is one row of docs/SPEC.md section 1.2, or a bound of section 5: of is
+// limit is a limit of docs/SPEC.md (section 1.2), or a bound of section 5: of is
 // an entry with n of it, which is good from lo to hi.
 type limit struct {
 	name   string

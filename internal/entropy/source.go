@@ -12,7 +12,7 @@ import (
 
 // Limits of a Source, in bytes.
 const (
-	MaxTape = 32_768 // longest tape (docs/SPEC.md section 1.2)
+	MaxTape = 32_768 // longest tape (docs/SPEC.md section 5.6)
 
 	// startupSamples is the length of the start-up test: SP 800-90B section 4.3
 	// asks for at least 1,024 consecutive samples.

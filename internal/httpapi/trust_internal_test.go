@@ -86,7 +86,7 @@ func TestTrustInManyLongKeys(t *testing.T) {
 	}
 	trust := trustIn(maxLogs, historyOf(origin, public...))
 	p, err := audit.ParsePolicy(trust.Policy)
-	if err != nil || len(p.Logs) != maxLogs || len(trust.Policy) != 121_292 { // docs/SPEC.md section 1.2
+	if err != nil || len(p.Logs) != maxLogs || len(trust.Policy) != 121_292 { // docs/SPEC.md section 7.3
 		t.Fatalf("%d keys in %d bytes: %v", maxLogs, len(trust.Policy), err)
 	}
 	entry, err := audit.Entry{Time: 1, Actor: audit.Actor{Identity: "d", Credential: "d"},

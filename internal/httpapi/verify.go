@@ -56,7 +56,7 @@ func (s *Server) trust(evidence []byte) verify.Trust {
 	return verify.Trust{}
 }
 
-// maxLogs is how many keys a policy names at most (docs/SPEC.md section 1.2).
+// maxLogs is how many keys a policy names at most (docs/SPEC.md section 7.3).
 const maxLogs = 64
 
 // trustIn returns trust in the signing keys of a history that were not retired; if they are more than maxLogs, in the

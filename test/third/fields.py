@@ -31,7 +31,7 @@ def sealing_key(raw, field):
 
 
 def policy_text(raw):
-    """Read a witness policy of an entry: printable ASCII and newlines (SPEC 1.2)."""
+    """Read a witness policy of an entry: printable ASCII and newlines (SPEC 7.3)."""
     if len(raw) > MAX_POLICY or any(b != 10 and not 32 <= b <= 126 for b in raw):
         raise Malformed("witness policy")
     return raw.decode("ascii")
