@@ -143,16 +143,16 @@ func TestErrorsPage(t *testing.T) {
 	b.WriteString(`# What each code of a problem means
 
 A request that is refused is answered with a problem document of RFC 9457. Its member ` + "`code`" + ` is one of these, and
-` + "`type`" + ` is the address of this page at the daemon. Made by ` + "`go generate ./internal/httpapi`" + ` from the table in openapi.yaml.
+` + "`type`" + ` is the address of this page at the daemon. The same request again helps only where this page says so. Made by ` +
+		"`go generate ./internal/httpapi`" + ` from the table in openapi.yaml.
 `)
 	for _, code := range slices.Sorted(maps.Keys(problems)) {
 		k := problems[code]
-		again := "does not help"
+		again := ""
 		if k.Retry {
-			again = "yes, after the seconds of Retry-After"
+			again = " (again, after Retry-After)"
 		}
-		fmt.Fprintf(&b, "\n## %s\n\nStatus %d: %s.\n\n- **Cause.** %s\n- **Cure.** %s\n- **The same request again:** %s.\n",
-			code, k.Status, k.Title, k.Cause, k.Cure, again)
+		fmt.Fprintf(&b, "\n## %s\n\n%d%s. %s **Cure:** %s\n", code, k.Status, again, k.Cause, k.Cure)
 		for _, want := range []string{`<section id="` + string(code) + `">`, html.EscapeString(k.Cause),
 			html.EscapeString(k.Cure)} {
 			if !strings.Contains(page, want) {
