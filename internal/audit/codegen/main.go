@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // list is one list of codes.
@@ -160,21 +161,33 @@ func (l list) variable() string {
 	return name
 }
 
-// table prints the lists as one table of docs/SPEC.md.
+// table prints the lists as items of docs/SPEC.md, in lines that are not too long.
 func table(lists []list) string {
 	b := new(strings.Builder)
-	b.WriteString("\n| code | name | meaning |\n|---|---|---|\n")
 	for _, l := range lists {
 		kind := "closed"
 		if l.open {
 			kind = "open"
 		}
-		fmt.Fprintf(b, "| | **%s** | %s: %s list of %s |\n", l.name, l.meaning, kind, l.section)
-		for _, c := range l.codes {
-			fmt.Fprintf(b, "| %d | %s | %s |\n", c.number, c.name, c.meaning)
+		fmt.Fprintf(b, "\n- **%s** (%s, section %s): %s.", l.name, kind, l.section, l.meaning)
+		width := utf8.RuneCountInString(b.String()[strings.LastIndexByte(b.String(), '\n')+1:])
+		for i, c := range l.codes {
+			end := ";"
+			if i == len(l.codes)-1 {
+				end = "."
+			}
+			for _, word := range strings.Fields(fmt.Sprintf("%d `%s` %s%s", c.number, c.name, c.meaning, end)) {
+				if n := utf8.RuneCountInString(word); width+1+n > columns+2 {
+					b.WriteString("\n  " + word)
+					width = 2 + n
+				} else {
+					b.WriteString(" " + word)
+					width += 1 + n
+				}
+			}
 		}
 	}
-	b.WriteString("\n")
+	b.WriteString("\n\n")
 	return b.String()
 }
 
