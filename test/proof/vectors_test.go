@@ -101,20 +101,20 @@ func TestRuns(t *testing.T) {
 	ask(t, questions)
 }
 
-// TestMixes: with the keystream of a seed as its tape, the extracted recipe gives the
-// published permutation, also after a cut.
+// TestMixes: with the keystream of a seed as its tape, the extracted recipe gives the published permutation, also after
+// a cut. TestMixesOfSeeds compares it with internal/shuffle.
 func TestMixes(t *testing.T) {
 	var questions []question
 	for _, c := range loadVectors(t).Mixes {
-		name := fmt.Sprintf("mix of %d positions", c.Positions)
+		name, tape := fmt.Sprintf("mix of %d positions", c.Positions), keystream(t, unhex(t, c.Seed), 4096)
 		questions = append(questions,
-			question{name, fmt.Sprintf("cards %d %[1]d %s", c.Positions, keystream(t, c.Seed)), taken(c.P)},
+			question{name, fmt.Sprintf("cards %d %[1]d %s", c.Positions, tape), taken(c.P)},
 			question{name, fmt.Sprintf("cut %d %s", c.Cut, join(c.P, ",")), taken(c.PCut)})
 	}
 	ask(t, questions)
 }
 
-// TestShifts: the extracted recipe draws the values of a shift from the keystream.
+// TestShifts: the extracted recipe draws the values of a published shift from the keystream.
 func TestShifts(t *testing.T) {
 	var questions []question
 	for i, c := range loadVectors(t).Shifts {
@@ -124,7 +124,7 @@ func TestShifts(t *testing.T) {
 			line := fmt.Sprintf("shift %d %d %d", k, c.Values[j], us[j])
 			questions = append(questions, question{name, line, fmt.Sprint(c.Shifted[j])})
 		}
-		line := "draws " + join(c.Ranges, ",") + " " + keystream(t, c.Seed)
+		line := "draws " + join(c.Ranges, ",") + " " + keystream(t, unhex(t, c.Seed), 4096)
 		questions = append(questions, question{name, line, taken(us)})
 	}
 	ask(t, questions)
@@ -139,19 +139,23 @@ func TestNumbers(t *testing.T) {
 	ask(t, questions)
 }
 
-// keystream returns the beginning of the AES-256-CTR keystream of a seed, longer than any case
-// reads.
-func keystream(t *testing.T, seed string) string {
+func unhex(t *testing.T, text string) []byte {
 	t.Helper()
-	key, err := hex.DecodeString(seed)
+	b, err := hex.DecodeString(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := aes.NewCipher(key)
+	return b
+}
+
+// keystream returns so many bytes of the AES-256-CTR keystream of a seed, more than the case reads.
+func keystream(t *testing.T, seed []byte, length int) string {
+	t.Helper()
+	block, err := aes.NewCipher(seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := make([]byte, 4096)
+	stream := make([]byte, length)
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(stream, stream)
 	return hex.EncodeToString(stream)
 }
