@@ -5,7 +5,7 @@
 #     sh scripts/build.sh [FILE]        default: bin/shuffled
 #
 # PROGRAMS=shuffled builds only that program; GOOS and GOARCH choose another platform. The
-# version is VERSION, or that of the first heading of CHANGELOG.md: "Unreleased" gives none.
+# version is VERSION, or what scripts/version.sh prints.
 #
 # shuffled is FILE. shuffled-lab and shuffled-bench, which it runs for its commands
 # lab and bench, are in the same directory.
@@ -38,7 +38,8 @@ done
 unset GOAMD64 GOARM64 GOEXPERIMENT GODEBUG
 export CGO_ENABLED=0 GOENV=off GOFLAGS='' GOWORK=off
 
-VERSION=${VERSION-$(sed -n 's/^## \([0-9][^ ]*\).*/\1/p; /^## /q' CHANGELOG.md)}
+export COMMIT
+VERSION=${VERSION-$(sh scripts/version.sh)}
 of=shuffled/internal/build
 
 # build MODULE PROGRAM FILE

@@ -34,8 +34,8 @@ unchanged() {
 }
 commit=$(git rev-parse HEAD)
 unchanged
-VERSION=$(sed -n 's/^## \([0-9][^ ]*\).*/\1/p; /^## /q' CHANGELOG.md)
-export VERSION="${VERSION:-0.0.0-dev.$(git rev-parse --short=12 "$commit")}"
+VERSION=$(sh scripts/version.sh)
+export VERSION
 
 for platform in ${PLATFORMS-linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64 windows-arm64}; do
 	os=${platform%-*}

@@ -36,7 +36,7 @@ func (b Info) Name() string {
 }
 
 // Commit and Release are set by scripts/build.sh, whose builds do not depend on the state of
-// git. Release is the version of a release, "" for what is between two.
+// git. Release is what scripts/version.sh prints: a build that is not of a tag says so.
 var Commit, Release string
 
 // This returns what this binary knows.

@@ -19,6 +19,10 @@ func scripted(t *testing.T, script string, files, programs map[string]string) fu
 	}
 	dir, bin := t.TempDir(), t.TempDir()
 	put(t, dir, "scripts/"+script, string(text))
+	if text, err = os.ReadFile("../../scripts/version.sh"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "scripts/version.sh", string(text))
 	for name, body := range files {
 		put(t, dir, name, body)
 	}
@@ -63,6 +67,29 @@ func TestBuildNamesChanges(t *testing.T) {
 		run := scripted(t, "build.sh", files, map[string]string{"go": goProgram, "git": git(c.changes)})
 		if _, out := run([]string{"COMMIT=" + c.commit}); !strings.Contains(out, c.want) {
 			t.Errorf("%+v: %s", c, out)
+		}
+	}
+}
+
+// TestVersion: only the commit with the tag of a version has that version.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ heading, checkout, tags, want string }{
+		{"1.0.0-rc.2 (2026-11-30)", ".git/HEAD", "v1.0.0-rc.2", "1.0.0-rc.2\n"},
+		{"1.0.0-rc.2 (2026-11-30)", ".git/HEAD", "v1.0.0-rc.1", "1.0.0-rc.2+284.76633c3d01b2\n"},
+		{"1.0.0-rc.2 (2026-11-30)", ".git/HEAD", "", "1.0.0-rc.2+284.76633c3d01b2\n"},
+		{"Unreleased", ".git/HEAD", "v1.0.0", "0.0.0-dev+76633c3d01b2\n"},
+		{"1.0.0-rc.2 (2026-11-30)", "", "", "1.0.0-rc.2+76633c3d01b2\n"},
+	} {
+		files := map[string]string{"CHANGELOG.md": "# Changes\n\n## " + c.heading + "\n\n## 1.0.0-rc.1\n"}
+		if c.checkout != "" {
+			files[c.checkout] = ""
+		}
+		git := `case $1 in rev-parse) [ "$2" = -q ] && exit 1; echo 76633c3d01b2 ;; tag) echo ` + c.tags +
+			` ;; log) echo heading ;; rev-list) [ "$3" = heading..HEAD ] && echo 284 ;; esac`
+		run := scripted(t, "version.sh", files, map[string]string{"git": git})
+		if code, out := run([]string{"COMMIT=76633c3d01b2fabe"}); code != 0 || out != c.want {
+			t.Errorf("%+v: exit code %d, %s", c, code, out)
 		}
 	}
 }

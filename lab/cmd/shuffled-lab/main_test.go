@@ -3,6 +3,7 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -39,6 +40,21 @@ func TestNotInPath(t *testing.T) {
 		"run \"sh scripts/build.sh\" in the source, which builds all programs into bin\n"
 	if exitCode(err) != 3 || string(out) != want {
 		t.Errorf("%v: %s", err, out)
+	}
+	// A program in the directory that is of another commit is not run.
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X shuffled/internal/build.Commit=c0ffee"+
+		"c0ffeec0ffeec0ffeec0ffeec0ffeec0ffee", "-o", filepath.Join(dir, "shuffled"), "./cmd/shuffled")
+	build.Dir = "../../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lab := filepath.Join(dir, "shuffled-lab")
+	if err := exec.Command("cp", lab+".alone", lab).Run(); err != nil {
+		t.Fatal(err)
+	}
+	out, err = exec.Command(filepath.Join(dir, "shuffled"), "lab", "raw", "--bytes", "1").CombinedOutput()
+	if exitCode(err) != 3 || !strings.Contains(string(out), "is not of the commit of this program, c0ffee") {
+		t.Errorf("a sibling of another commit: %v: %s", err, out)
 	}
 	out, err = exec.Command(filepath.Join(dir, "shuffled-lab.alone"), "kit", "--out", filepath.Join(dir, "kit"),
 		"--leave-out", "source,binary,raw,decks,proof,controls,battery").CombinedOutput()
