@@ -16,6 +16,12 @@ type Ways struct {
 // The right shuffle would have equal counts.
 func SwapAnywhere(n int) Ways { return anyPosition.enumerate(n) }
 
+// Sattolo, CoinSort, Riffle and Cut do the same for the controls of these names; n ≤ 3 for CoinSort.
+func Sattolo(n int) Ways  { return sattolo.enumerate(n) }
+func CoinSort(n int) Ways { return coinSort.enumerate(n) }
+func Riffle(n int) Ways   { return riffles(1).enumerate(n) }
+func Cut(n int) Ways      { return cutOnly.enumerate(n) }
+
 // enumerate goes through all vectors of draws.
 func (m moves) enumerate(n int) Ways {
 	ranges := m.ranges(n)
@@ -134,19 +140,4 @@ func SwapAnywhereChances(n int) [][]float64 {
 		}
 	}
 	return chances
-}
-
-// MeanCurve returns the exact mean card, 0..n−1, at each position after the naive
-// swap of n cards. The right shuffle has (n−1)/2 everywhere.
-func MeanCurve(n int) []*big.Rat {
-	all := new(big.Int).Exp(big.NewInt(int64(n)), big.NewInt(int64(n)), nil)
-	curve := make([]*big.Rat, n)
-	for p, cards := range matrix(n, n) {
-		sum := new(big.Int)
-		for card, ways := range cards {
-			sum.Add(sum, new(big.Int).Mul(ways, big.NewInt(int64(card))))
-		}
-		curve[p] = new(big.Rat).SetFrac(sum, all)
-	}
-	return curve
 }

@@ -185,15 +185,15 @@ func evenOnly(src *entropy.Source) lab.Maker {
 	deals := lab.NewMaker(src, wholeDeck)
 	return next(func() ([]uint32, error) {
 		deck, err := deals.Next()
-		if err == nil && oddOrder(deck) {
+		if err == nil && Odd(deck) {
 			swap(deck, cards-2, cards-1)
 		}
 		return deck, err
 	})
 }
 
-// oddOrder reports whether an order is an odd number of swaps away from a new deck.
-func oddOrder(deck []uint32) (odd bool) {
+// Odd reports whether an order is an odd number of swaps away from a new deck.
+func Odd(deck []uint32) (odd bool) {
 	seen := make([]bool, len(deck))
 	for i := range deck {
 		for j := deck[i]; !seen[i] && int(j) != i; j = deck[j] {

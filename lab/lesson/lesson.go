@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -33,7 +34,12 @@ func Files() (map[string][]byte, error) {
 	return map[string][]byte{
 		"SHUFFLING.md":        b.Bytes(),
 		"shuffling-steps.svg": f.stepsPicture(),
-		"shuffling-27.svg":    f.waysPicture(),
+		"shuffling-tree.svg":  treePicture(),
+		"shuffling-27.svg":    waysPicture("27 ways to shuffle three cards with any position", f.Ways),
+		"shuffling-never.svg": waysPicture("Three cards, never in place", f.Never),
+		"shuffling-coin.svg":  waysPicture("Three cards, sorted by coin toss", f.Coin),
+		"shuffling-one.svg":   waysPicture("Three cards, one riffle", f.Riffle),
+		"shuffling-seven.svg": f.rifflesPicture(),
 		"shuffling-curve.svg": f.curvePicture(),
 		"shuffling-heat.svg":  heatPicture(),
 		"shuffling-decks.svg": f.decksPicture(),
@@ -42,8 +48,13 @@ func Files() (map[string][]byte, error) {
 
 // figures has the numbers of the page.
 type figures struct {
-	Steps   []step // of five cards
+	Steps   []step   // of five cards
+	Lists   [][]step // of three cards: every list of draws
 	Ways    controls.Ways
+	Never   controls.Ways
+	Coin    controls.Ways
+	Riffle  controls.Ways
+	Riffles []riffles
 	Primes  []primes
 	Curve   []place
 	Half    string // (n−1)/2
@@ -58,12 +69,15 @@ type figures struct {
 
 func figuresOf() *figures {
 	const n = 9
-	f := &figures{Steps: dryRun([]int{4, 2, 2, 2, 1}), Ways: controls.SwapAnywhere(3), Unseen: controls.UnseenFaults()}
+	f := &figures{Steps: dryRun([]int{4, 2, 2, 2, 1}), Lists: lists(), Ways: controls.SwapAnywhere(3),
+		Never: controls.Sattolo(3), Coin: controls.CoinSort(3), Riffle: controls.Riffle(3),
+		Riffles: rifflesOf(52), Unseen: controls.UnseenFaults()}
 	for cards := 2; cards <= 10; cards++ {
 		f.Primes = append(f.Primes, primesOf(cards))
 	}
 	f.Curve, f.Half = curve(n), fmt.Sprint((n-1)/2)
-	f.Two = []twoDecks{tryOrders("cut", cuts(5)), tryOrders("even", evens(5)), tryOrders("all", orders(5))}
+	all := controls.Cut(5)
+	f.Two = []twoDecks{tryOrders("cut", possible(all)), tryOrders("even", evens(all)), tryOrders("all", all.Orders)}
 	for _, bits := range []int{15, 16, 31, 32, 48, 53, 64, 128, 160, 256} {
 		f.Largest = append(f.Largest, largest{bits, exact.LargestDeck(bits)})
 	}
@@ -109,6 +123,51 @@ func dryRun(draws []int) (steps []step) {
 		steps = append(steps, step{i + 1, j + 1, len(draws) - i, draw, append([]int(nil), cards...)})
 	}
 	return steps
+}
+
+// lists are the dry runs of all lists of draws for three cards.
+func lists() (all [][]step) {
+	for first := 1; first <= 3; first++ {
+		for second := 1; second <= 2; second++ {
+			all = append(all, dryRun([]int{first, second, 1}))
+		}
+	}
+	return all
+}
+
+// riffles is what so many riffles of a new deck do.
+type riffles struct {
+	Rounds   int
+	Distance float64 // how far the chances of the orders are from equal ones: 1 is farthest, 0 is equal
+}
+
+// rifflesOf counts one to ten riffles. An order with r rising sequences comes from C(2^R + n − r, n) of the 2^(R·n)
+// ways of R riffles (Bayer and Diaconis), and there are as many such orders as Euler's number A(n, r) says.
+func rifflesOf(n int) (all []riffles) {
+	euler := []*big.Int{new(big.Int), big.NewInt(1)} // by r, of 1 card
+	for m := 2; m <= n; m++ {
+		next := []*big.Int{new(big.Int)}
+		for r := 1; r <= m; r++ { // A(m, r) = r·A(m−1, r) + (m−r+1)·A(m−1, r−1)
+			sum := new(big.Int).Mul(big.NewInt(int64(m-r+1)), euler[r-1])
+			if r < m {
+				sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(r)), euler[r]))
+			}
+			next = append(next, sum)
+		}
+		euler = next
+	}
+	orders := new(big.Int).MulRange(1, int64(n))
+	for rounds := 1; rounds <= 10; rounds++ {
+		ways, off := new(big.Int).Lsh(big.NewInt(1), uint(rounds*n)), new(big.Rat)
+		for r := 1; r <= n; r++ {
+			chance := new(big.Rat).SetFrac(new(big.Int).Binomial(int64(1<<rounds+n-r), int64(n)), ways)
+			chance.Sub(chance, new(big.Rat).SetFrac(big.NewInt(1), orders)).Abs(chance)
+			off.Add(off, chance.Mul(chance, new(big.Rat).SetFrac(euler[r], big.NewInt(2))))
+		}
+		distance, _ := off.Float64()
+		all = append(all, riffles{rounds, distance})
+	}
+	return all
 }
 
 // primes shows why n! does not divide n^n.
@@ -185,20 +244,20 @@ func (t twoDecks) Yes(b bool) string {
 	return "no"
 }
 
-func tryOrders(name string, all [][]int) twoDecks {
+func tryOrders(name string, all [][]uint32) twoDecks {
 	t := twoDecks{Name: name, Orders: len(all)}
 	t.Cards, t.Pairs, t.Threes = flat(all, 1), flat(all, 2), flat(all, 3)
 	return t
 }
 
 // flat reports whether every k cards in order are equally often at every k places.
-func flat(all [][]int, k int) bool {
+func flat(all [][]uint32, k int) bool {
 	n := len(all[0])
 	places := tuples(n, k)
 	for _, at := range places {
 		counts := map[string]int{}
 		for _, order := range all {
-			var cards []int
+			var cards []uint32
 			for _, p := range at {
 				cards = append(cards, order[p])
 			}
@@ -238,34 +297,19 @@ func tuples(n, k int) (all [][]int) {
 	return all
 }
 
-func orders(n int) [][]int { return tuples(n, n) }
-
-func cuts(n int) (all [][]int) {
-	for c := range n {
-		var order []int
-		for i := range n {
-			order = append(order, (i+c)%n)
+// possible are the orders that some way leads to.
+func possible(w controls.Ways) (some [][]uint32) {
+	for i, order := range w.Orders {
+		if w.Counts[i] > 0 {
+			some = append(some, order)
 		}
-		all = append(all, order)
 	}
-	return all
+	return some
 }
 
-func evens(n int) (all [][]int) {
-	for _, order := range orders(n) {
-		inversions := 0
-		for i, a := range order {
-			for _, b := range order[i+1:] {
-				if b < a {
-					inversions++
-				}
-			}
-		}
-		if inversions%2 == 0 {
-			all = append(all, order)
-		}
-	}
-	return all
+// evens are the even ones of all orders.
+func evens(w controls.Ways) [][]uint32 {
+	return slices.DeleteFunc(slices.Clone(w.Orders), controls.Odd)
 }
 
 // largest is the largest deck of which this many bits of state could give every order.

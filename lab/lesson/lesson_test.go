@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -54,9 +56,13 @@ func TestPage(t *testing.T) {
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	f := figuresOf()
-	for i, mean := range controls.MeanCurve(9) { // by counting ways, not by following means
-		if f.Curve[i].After.Cmp(mean) != 0 {
-			t.Errorf("place %d: %s, want %s", i, f.Curve[i].After, mean)
+	for i, cards := range controls.SwapAnywhereChances(9) { // by counting ways, not by following means
+		mean, end := 0.0, f.Curve[i].After
+		for card, chance := range cards {
+			mean += float64(card) * chance
+		}
+		if want, _ := end.Float64(); math.Abs(mean-want) > 1e-12 {
+			t.Errorf("place %d: %s, and by counting %v", i, end, mean)
 		}
 	}
 	last := f.Curve[8]
@@ -74,8 +80,27 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%+v, want %+v", f.Two[i], want)
 		}
 	}
-	if len(evens(6)) != 360 || !flat(evens(6), 4) || flat(evens(6), 5) {
+	if even := evens(controls.Cut(6)); len(even) != 360 || !flat(even, 4) || flat(even, 5) {
 		t.Error("even orders of six cards are even to four places, and no further")
+	}
+	for _, c := range []struct {
+		ways controls.Ways
+		want string
+	}{
+		{f.Never, "[0 0 0 1 1 0] of 2"}, {f.Coin, "[1024 512 1024 512 512 512] of 4096"},
+		{f.Riffle, "[4 1 1 1 1 0] of 8"},
+	} {
+		if got := fmt.Sprint(c.ways.Counts, " of ", c.ways.All); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	var far []string
+	for _, r := range f.Riffles {
+		far = append(far, fmt.Sprintf("%.3f", r.Distance))
+	}
+	// Bayer and Diaconis, table 1.
+	if got := strings.Join(far, " "); got != "1.000 1.000 1.000 1.000 0.924 0.614 0.334 0.167 0.085 0.043" {
+		t.Errorf("distances after riffles: %s", got)
 	}
 	if f.Forty != "159.16" || f.One != "164.52" || f.Reach != "2.3e-47" || f.Reach48 != "3.5e-52" {
 		t.Errorf("%s %s %s %s", f.Forty, f.One, f.Reach, f.Reach48)

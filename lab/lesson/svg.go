@@ -65,23 +65,62 @@ func (f *figures) stepsPicture() []byte {
 	return p.end()
 }
 
-// waysPicture shows how many of the 27 ways lead to each order of three cards.
-func (f *figures) waysPicture() []byte {
-	p := newPicture(560, 260, "27 ways to shuffle three cards with any position")
-	const floor, unit = 210.0, 30.0
-	for i, ways := range f.Ways.Counts {
-		x, h := 50+80*float64(i), unit*float64(ways)
-		fill := blue
-		if float64(ways)*6 > float64(f.Ways.All) {
-			fill = red
-		}
-		p.rect(x, floor-h, 56, h, fill)
-		p.text(x+28, floor-h-6, "middle", fmt.Sprint(ways))
-		p.text(x+28, floor+20, "middle", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Ways.Orders[i]), " ", ""), "[]"))
+// treePicture shows that each list of draws of three cards ends in another order.
+func treePicture() []byte {
+	p := newPicture(560, 220, "Each order of three cards comes from one list of draws")
+	for i, steps := range lists() {
+		leaf, middle := 55+90*float64(i), 100+180*float64(i/2)
+		p.line(280, 30, middle, 90, solid)
+		p.text(middle, 110, "middle", fmt.Sprintf("draw 1..3: %d", steps[0].Draw))
+		p.line(middle, 118, leaf, 160, solid)
+		p.text(leaf, 180, "middle", fmt.Sprintf("1..2: %d", steps[1].Draw))
+		p.text(leaf, 204, "middle", digits(steps[2].Cards))
 	}
-	fair := floor - unit*float64(f.Ways.All)/6
-	p.line(40, fair, 530, fair, thin)
-	p.text(530, fair-4, "end", "27/6, which no count can be")
+	return p.end()
+}
+
+// digits writes cards without spaces.
+func digits(cards any) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(cards), " ", ""), "[]")
+}
+
+// waysPicture shows how many ways lead to each order of three cards.
+func waysPicture(title string, w controls.Ways) []byte {
+	var bars []bar
+	for i, ways := range w.Counts {
+		bars = append(bars, bar{digits(w.Orders[i]), fmt.Sprint(ways), 6 * float64(ways) / float64(w.All)})
+	}
+	return barsPicture(title, fmt.Sprintf("%d/6 would be fair", w.All), bars, 45)
+}
+
+// rifflesPicture shows how far decks of 52 are from shuffled ones after one to ten riffles.
+func (f *figures) rifflesPicture() []byte {
+	var bars []bar
+	for _, r := range f.Riffles {
+		bars = append(bars, bar{fmt.Sprint(r.Rounds), fmt.Sprintf("%.3f", r.Distance), r.Distance})
+	}
+	return barsPicture("Distance of 52 cards from a shuffle, after one to ten riffles", "1 is farthest", bars, 150)
+}
+
+// A bar has a name below it and its value above it. Its height is 1 at the line.
+type bar struct {
+	name, value string
+	height      float64
+}
+
+// barsPicture draws bars.
+func barsPicture(title, line string, bars []bar, unit float64) []byte {
+	const floor = 210.0
+	right := 50 + 80*float64(len(bars))
+	p := newPicture(int(right)+30, 260, title)
+	for i, b := range bars {
+		x, h := 50+80*float64(i), unit*b.height
+		p.rect(x, floor-h, 56, h, blue)
+		p.text(x+28, floor-h-6, "middle", b.value)
+		p.text(x+28, floor+20, "middle", b.name)
+	}
+	p.line(40, floor-unit, right, floor-unit, thin)
+	p.text(right, floor-unit-4, "end", line)
 	return p.end()
 }
 
@@ -142,18 +181,9 @@ func heatPicture() []byte {
 
 // decksPicture shows the largest deck of each state.
 func (f *figures) decksPicture() []byte {
-	p := newPicture(640, 40+28*len(f.Largest), "Largest deck that a state of so many bits can order in every way")
-	for i, l := range f.Largest {
-		y := 16 + 28*float64(i)
-		fill := red
-		if l.Cards >= 52 {
-			fill = blue
-		}
-		p.text(90, y+15, "end", fmt.Sprintf("%d bits", l.Bits))
-		p.rect(100, y, 8*float64(l.Cards), 20, fill)
-		p.text(106+8*float64(l.Cards), y+15, "start", fmt.Sprintf("%d cards", l.Cards))
+	var bars []bar
+	for _, l := range f.Largest {
+		bars = append(bars, bar{fmt.Sprintf("%d bits", l.Bits), fmt.Sprint(l.Cards), float64(l.Cards) / 52})
 	}
-	p.line(100+8*52, 8, 100+8*52, 20+28*float64(len(f.Largest)), solid)
-	p.text(104+8*52, 30+28*float64(len(f.Largest)), "start", "52")
-	return p.end()
+	return barsPicture("Largest deck that a state of so many bits can order in every way", "52 cards", bars, 150)
 }

@@ -35,19 +35,10 @@ Examples:
 
 // controlReport is what --json prints.
 type controlReport struct {
-	Passed       bool               `json:"passed"`
-	Seconds      float64            `json:"seconds"`
-	Controls     []controls.Finding `json:"controls"`
-	SwapAnywhere *swapAnywhere      `json:"swap_anywhere,omitempty"`
-	Unseen       []controls.Unseen  `json:"unseen,omitempty"`
-}
-
-// swapAnywhere is the naive swap, computed exactly.
-type swapAnywhere struct {
-	Orders [][]uint32 `json:"orders"` // of three cards
-	Ways   []uint64   `json:"ways"`   // to each
-	All    uint64     `json:"all_ways"`
-	Means  []float64  `json:"means"` // mean card by position, of nine
+	Passed   bool               `json:"passed"`
+	Seconds  float64            `json:"seconds"`
+	Controls []controls.Finding `json:"controls"`
+	Unseen   []controls.Unseen  `json:"unseen,omitempty"`
 }
 
 func (c *labSelftestCmd) Run(ctx context.Context, s term.Streams) error {
@@ -73,7 +64,7 @@ func (c *labSelftestCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	r := &controlReport{Controls: found}
 	if len(c.Only) == 0 {
-		r.SwapAnywhere, r.Unseen = newSwapAnywhere(), controls.UnseenFaults()
+		r.Unseen = controls.UnseenFaults()
 	}
 	r.Seconds = time.Since(began).Round(time.Millisecond).Seconds()
 	return c.conclude(s, r)
@@ -125,9 +116,6 @@ func (c *labSelftestCmd) print(s term.Streams, r *controlReport) error {
 		return term.PrintJSON(s.Out, r)
 	}
 	text := controlSummary(sheetOf(s), r)
-	if r.SwapAnywhere != nil {
-		text += r.SwapAnywhere.text(sheetOf(s))
-	}
 	if r.Unseen != nil {
 		text += unseenText(sheetOf(s), r.Unseen)
 	}

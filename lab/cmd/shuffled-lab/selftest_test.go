@@ -78,30 +78,6 @@ func TestSelftestFails(t *testing.T) {
 	}
 }
 
-// TestSwapAnywhereText pins the figures and the picture of the naive swap.
-func TestSwapAnywhereText(t *testing.T) {
-	got := newSwapAnywhere().text(sheet{W: 80})
-	want := `
-Swapping with any position: the 27 ways to shuffle three cards
-  order  012  021  102  120  201  210
-  ways     4    5    5    5    4    4
-
-Mean card at each position of nine: 4 everywhere if it were right
-  0  3.6695  █████████████████│
-  1  3.8211          █████████│
-  2  3.9483                ███│
-  3  4.0481                   │██
-  4  4.1171                   │██████
-  5  4.1514                   │████████
-  6  4.1466                   │███████
-  7  4.0980                   │█████
-  8  4.0000                   │
-`
-	if got != want {
-		t.Errorf("got\n%s", got)
-	}
-}
-
 func TestSpan(t *testing.T) {
 	for years, want := range map[float64]string{1.24: "1.2 years", 42: "42 years", 204175: "200,000 years",
 		1.774e6: "1,800,000 years", 0.000413: "3.6 hours"} {

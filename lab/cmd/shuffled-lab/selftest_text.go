@@ -9,54 +9,6 @@ import (
 	"shuffled/lab/controls"
 )
 
-// curveCards is the size of the deck whose mean curve is drawn.
-const curveCards = 9
-
-func newSwapAnywhere() *swapAnywhere {
-	w := controls.SwapAnywhere(3)
-	e := &swapAnywhere{Orders: w.Orders, Ways: w.Counts, All: w.All}
-	for _, mean := range controls.MeanCurve(curveCards) {
-		f, _ := mean.Float64()
-		e.Means = append(e.Means, f)
-	}
-	return e
-}
-
-// text shows the effect of swapping with any position.
-func (e *swapAnywhere) text(s sheet) string {
-	var b strings.Builder
-	orders, ways := "  order", "  ways "
-	for i, order := range e.Orders {
-		orders += "  " + strings.Trim(strings.ReplaceAll(fmt.Sprint(order), " ", ""), "[]")
-		ways += fmt.Sprintf("  %3d", e.Ways[i])
-	}
-	fmt.Fprintf(&b, "\n%s\n%s\n%s\n", s.P.Bold(fmt.Sprintf("Swapping with any position: the %d ways to shuffle three cards", e.All)), orders, ways)
-	fmt.Fprintf(&b, "\n%s\n", s.P.Bold(fmt.Sprintf("Mean card at each position of nine: %d everywhere if it were right",
-		(curveCards-1)/2)))
-	b.WriteString(e.curve())
-	return b.String()
-}
-
-// barDone is one cell of a bar.
-const barDone = "█"
-
-// curve draws the means as bars to the left and right of the right one.
-func (e *swapAnywhere) curve() string {
-	const perCell = 0.02
-	right := float64(len(e.Means)-1) / 2
-	left := 0
-	for _, m := range e.Means {
-		left = max(left, int(math.Round((right-m)/perCell)))
-	}
-	var b strings.Builder
-	for p, m := range e.Means {
-		bar := int(math.Round((m - right) / perCell))
-		low, high := strings.Repeat(barDone, max(0, -bar)), strings.Repeat(barDone, max(0, bar))
-		fmt.Fprintf(&b, "  %d  %.4f  %s%s│%s\n", p, m, strings.Repeat(" ", left-term.Cells(low)), low, high)
-	}
-	return b.String()
-}
-
 // unseenText lists what no sample shows.
 func unseenText(s sheet, list []controls.Unseen) string {
 	var b strings.Builder
