@@ -28,7 +28,7 @@ type Row struct {
 
 // Evidence is one thing that shows a requirement: one of tests, command, document.
 type Evidence struct {
-	// Package is a directory of the module, Tests are names of tests in it, and after a slash of subtests.
+	// Package is a directory of the module, Tests are names of tests in it.
 	Package string
 	Tests   []string
 	// Args are a command line of shuffled, which ends with the exit code 0.

@@ -23,7 +23,7 @@ var generator = []Row{
 			command("every order of up to nine cards, once", "lab", "prove", "--only", "orders"),
 			tests("lab/exact", "every vector of draws of small decks: each order once",
 				"TestEveryOrderHasOneDrawVector"),
-			tests("lab/exact", "whole decks, and faults that only decks of ten cards or more have",
+			tests("lab/exact", "three decks and two spans of sizes, and faults that only decks of ten cards or more have",
 				"TestDecks", "TestBrokenDecksFail"),
 			tests("internal/shuffle", "swap with any position, never in place, and other mistakes are caught",
 				"TestMutantsAreCaught"),
@@ -48,12 +48,14 @@ var generator = []Row{
 	{
 		ID: "4", Title: "Strong against who knows the source",
 		Clauses:     "GLI-19 §3.3.1, §3.3.2(a); [58 Pa. Code 810a.5(a); 25 CFR 547.14(c)(1); UKGC Casino TR 2.1(b)]",
-		Requirement: "Only a cryptographic generator; no other in the program.",
+		Requirement: "Only a cryptographic generator chooses outcomes.",
 		Evidence: []Evidence{
 			tests("internal/arrows", "math/rand is imported by benchmarks only; crypto/rand by packages with a reason",
 				"TestArrows", "TestBreachesAreFound"),
+			tests("lab/kit", "each use of randomness and of a keystream is listed, with its influence: none, moves the order, chooses the order", "TestCallsAreComplete", "TestDescription"),
 			command("generator state and module version", "version", "--json"),
 		},
+		NotShown: "A mix moves an order by a keystream of a public seed, and a cut and a co-dealer move it too. They choose none: the order is committed to before (docs/SPEC.md section 4).",
 	},
 	{
 		ID: "5", Title: "No outcome redrawn or discarded",
@@ -123,7 +125,7 @@ var generator = []Row{
 		Clauses:     "GLI-19 §3.3.2(c); [25 CFR 547.14(c)(2)–(3); N.J.A.C. (b)4; Okla. (5)]",
 		Requirement: "The state is reseeded or cycled in the background, in a way that a player cannot time.",
 		Evidence: []Evidence{
-			tests("lab/kit", "the description handed in says how", "TestDescription"),
+			tests("lab/kit", "the description that is handed in has a section on it", "TestDescription"),
 		},
 		NotShown: "The kernel's and the module's reseeding are in their sources, and no trace of system calls shows them: where the kernel offers getrandom in its vDSO (Linux 6.11 and newer), one call is made for each thread, and reads go on in memory of the process, in FIPS mode too.",
 	},

@@ -50,7 +50,7 @@ var statistics = []Row{
 		Requirement: "Faulty shufflers are rejected, the true one is not.",
 		Evidence: []Evidence{
 			tests("lab/controls", "what each faulty shuffler does, counted without statistics", "TestFaults",
-				"TestSmallOrders", "TestMeanCurve", "TestNeverLast"),
+				"TestSmallOrders", "TestMatrixIsEnumeration", "TestNeverLast"),
 			tests("lab/controls", "the judge can fail: a fault that is called true, and the true one that is called a fault", "TestFaultyCalledTrue", "TestTrueCalledFaulty"),
 			long(command("each control is rejected at its stated sample, the true shuffler is not", "lab", "selftest")),
 		},

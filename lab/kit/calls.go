@@ -6,45 +6,54 @@ type Call struct {
 	Function string `json:"function"` // that calls; a method has its type before a dot; "" is any in the package
 	Calls    string `json:"calls"`    // what it calls
 	Purpose  string `json:"purpose"`
-	// Outcome says that an order or a drawn value results from it.
-	Outcome bool `json:"outcome"`
+	// Influence is what its bytes do to an order or a drawn value.
+	Influence string `json:"influence"`
 }
 
-// Calls returns every place in the programs shuffled and shuffled-lab that takes random bytes, or makes
-// keys of them. A test compares it with the source of every package in them.
+// The kinds of influence. What moves an order cannot choose it: the order was committed to before, and the way in which
+// it moves is public (docs/SPEC.md section 4).
+const (
+	None    = "none"
+	Moves   = "moves the order"
+	Chooses = "chooses the order"
+)
+
+// Calls returns every place in the programs shuffled and shuffled-lab that takes random bytes, makes keys of them, or
+// stretches a secret or a public seed. A test compares it with the source of every package in them.
 func Calls() []Call {
 	return []Call{
 		{"internal/entropy", "readPlatform", "rand.Reader",
-			"the one read of each tape; refuses when crypto/rand's reader was replaced", true},
-		{"internal/entropy", "platform", "rand.Reader", "the platform's reader, captured when the program starts",
-			true},
-		{"internal/outcome", "makeBy", "entropy.Source.Tape",
-			"one tape for one outcome, in the daemon and in the lab alike", true},
-		{"internal/outcome", "Raw", "entropy.Source.Tape",
-			"raw output before scaling, for the lab; nothing is dealt of it", false},
-		{"internal/dealer", "Dealer.commit", "outcome.Make", "makes the shuffle or draw that a commit commits to", true},
-		{"lab", "", "outcome.Make", "makes outcomes for samples and statistics", false},
-		{"lab", "", "outcome.Raw", "writes raw output", false},
-		{"lab/alarms", "", "outcome.Raw", "counts false alarms of the health tests", false},
-		{"lab/controls", "", "outcome.Raw", "honest bytes for shufflers with a fault", false},
-		{"internal/seal", "Key.cipher", "cipher.NewGCMWithRandomNonce",
-			"the nonce under which a tape is sealed at rest", false},
-		{"internal/seal", "Draw", "rand.Read", "a key of the process, under which open shuffles stay in memory", false},
-		{"internal/selftest", "", "cipher.NewGCMWithRandomNonce", "known-answer test of opening", false},
-		{"internal/keys", "random", "rand.Read", "a player's own value, by the command slot new; a sealing key; " +
-			"the secret of a list of tickets; a key of ML-DSA-44", false},
-		{"internal/keys", "NewToken", "rand.Read", "an API token", false},
-		{"internal/keys", "NewPassword", "rand.Read", "the password of a role of the database, and its salt", false},
-		{"internal/keys", "GenerateSigning", "note.GenerateKey", "a signing key", false},
-		{"internal/keys", "GenerateWitness", "ed25519.GenerateKey", "a witness's key", false},
-		{"internal/keys", "GenerateAuditor", "GenerateKey", "an auditor's key", false},
-		{"internal/keys", "encrypt", "age.Encrypt", "salt, nonce and file key of an encrypted key file", false},
-		{"internal/disclosure", "NewPair", "GenerateKey", "a disclosure key", false},
-		{"internal/disclosure", "seal", "hpke.NewSender",
-			"the ephemeral key under which a tape or key is sealed to auditors", false},
-		{"client", "NewSlot", "rand.Read", "a player's own value, in a back end", false},
-		{"client", "NewKey", "rand.Read", "an idempotency key", false},
-		{"client", "Client.pause", "rand.Read", "spreads repeated requests in time", false},
+			"the one read of each tape; refuses when crypto/rand's reader was replaced", Chooses},
+		{"internal/entropy", "platform", "rand.Reader", "the platform's reader, kept from the start", Chooses},
+		{"internal/outcome", "makeBy", "entropy.Source.Tape", "one tape for one outcome, also in the lab", Chooses},
+		{"internal/outcome", "Raw", "entropy.Source.Tape", "raw output for the lab; nothing is dealt of it", None},
+		{"internal/dealer", "Dealer.commit", "outcome.Make", "makes the shuffle or draw that a commit commits to", Chooses},
+		{"lab", "", "outcome.Make", "makes outcomes for samples and statistics", None},
+		{"lab", "", "outcome.Raw", "writes raw output", None},
+		{"lab/alarms", "", "outcome.Raw", "counts false alarms of the health tests", None},
+		{"lab/controls", "", "outcome.Raw", "honest bytes for shufflers with a fault", None},
+		{"internal/shuffle", "keystream", "cipher.NewCTR",
+			"the public keystream of a mix, from players' values and a beacon: no random bytes", Moves},
+		{"internal/audit", "Salts", "cipher.NewCTR", "salts, from the tape: no random bytes", None},
+		{"internal/selftest", "", "cipher.NewCTR", "known-answer test of the keystream", None},
+		{"lab/exact", "newSequence", "cipher.NewCTR", "a fixed choice of cases for lab prove", None},
+		{"lab/cmd/shuffled-lab", "", "cipher.NewCTR", "which of a shoe's equal cards a file means", None},
+		{"internal/seal", "Key.cipher", "cipher.NewGCMWithRandomNonce", "the nonce of a tape sealed at rest", None},
+		{"internal/seal", "Draw", "rand.Read", "a key of the process, under which open shuffles stay in memory", None},
+		{"internal/selftest", "", "cipher.NewGCMWithRandomNonce", "known-answer test of opening", None},
+		{"internal/keys", "random", "rand.Read", "a player's own value, by the command slot new; also a sealing key, " +
+			"the secret of a list of tickets and a key of ML-DSA-44, which move nothing", Moves},
+		{"internal/keys", "NewToken", "rand.Read", "an API token", None},
+		{"internal/keys", "NewPassword", "rand.Read", "the password of a role of the database, and its salt", None},
+		{"internal/keys", "GenerateSigning", "note.GenerateKey", "a signing key", None},
+		{"internal/keys", "GenerateWitness", "ed25519.GenerateKey", "a witness's key", None},
+		{"internal/keys", "GenerateAuditor", "GenerateKey", "an auditor's key", None},
+		{"internal/keys", "encrypt", "age.Encrypt", "salt, nonce and file key of an encrypted key file", None},
+		{"internal/disclosure", "NewPair", "GenerateKey", "a disclosure key", None},
+		{"internal/disclosure", "seal", "hpke.NewSender", "the ephemeral key of what is sealed to auditors", None},
+		{"client", "NewSlot", "rand.Read", "a player's own value, in a back end", Moves},
+		{"client", "NewKey", "rand.Read", "an idempotency key", None},
+		{"client", "Client.pause", "rand.Read", "spreads repeated requests in time", None},
 	}
 }
 

@@ -67,8 +67,8 @@ func TestCallsAreComplete(t *testing.T) {
 		if c.Function == "" {
 			anywhere[[2]string{c.Package, c.Calls}] = true
 		}
-		if c.Purpose == "" {
-			t.Errorf("%s %s: no purpose", c.Package, c.Function)
+		if c.Purpose == "" || c.Influence != None && c.Influence != Moves && c.Influence != Chooses {
+			t.Errorf("%s %s: purpose %q, influence %q", c.Package, c.Function, c.Purpose, c.Influence)
 		}
 	}
 	found := map[[3]string]bool{}
@@ -133,7 +133,7 @@ import ("crypto/cipher"; other "crypto/rand"; "crypto/hpke"; "shuffled/internal/
 var captured = other.Reader
 func (s *T) M() { other.Read(nil); s.src.Tape(9); s.src.Tape(8) }
 func f() { cipher.NewGCMWithRandomNonce(nil); hpke.NewSender(nil); x := func() { outcome.Make() }; k.GenerateKey(nil); x(); rand.N(7) }
-func g() { cipher.NewGCM(nil); rand := 1; outcome.Check(rand) }
+func g() { cipher.NewGCM(nil); cipher.NewCTR(nil); rand := 1; outcome.Check(rand) }
 `
 	f, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.SkipObjectResolution)
 	if err != nil {
@@ -142,7 +142,7 @@ func g() { cipher.NewGCM(nil); rand := 1; outcome.Check(rand) }
 	want := map[[2]string]bool{
 		{"captured", "rand.Reader"}: true, {"T.M", "rand.Read"}: true, {"T.M", "entropy.Source.Tape"}: true,
 		{"f", "cipher.NewGCMWithRandomNonce"}: true, {"f", "hpke.NewSender"}: true, {"f", "outcome.Make"}: true,
-		{"f", "GenerateKey"}: true, {"f", "math/rand/v2.N"}: true,
+		{"g", "cipher.NewCTR"}: true, {"f", "GenerateKey"}: true, {"f", "math/rand/v2.N"}: true,
 	}
 	if got := uses(f); !maps.Equal(got, want) {
 		t.Errorf("found %v\nwant %v", got, want)
@@ -199,8 +199,9 @@ func random(from, name string) string {
 		return "entropy.Source.Tape"
 	case from == "" && name == "GenerateKey":
 		return name
-	case full == "cipher.NewGCMWithRandomNonce", full == "hpke.NewSender", full == "age.Encrypt",
-		full == "ed25519.GenerateKey", full == "note.GenerateKey", full == "outcome.Make", full == "outcome.Raw":
+	case full == "cipher.NewGCMWithRandomNonce", full == "cipher.NewCTR", full == "hpke.NewSender",
+		full == "age.Encrypt", full == "ed25519.GenerateKey", full == "note.GenerateKey",
+		full == "outcome.Make", full == "outcome.Raw":
 		return full
 	}
 	return ""

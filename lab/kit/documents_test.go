@@ -13,8 +13,9 @@ func TestDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"## Algorithm", "## State", "## Seeding", "## Reseeding", "## Scaling", "## Background activity",
-		"## Health tests", "## Every use of randomness",
+		"## Algorithm", "## What else has an influence on an outcome", "## State", "## Seeding", "## Reseeding", "## Scaling", "## Background activity",
+		"## Health tests", "## Every use of randomness", "| slot |", "| beacon |", "| cut |", "| co-dealer |",
+		"| chooses the order |", "| moves the order |", "| none |",
 		"| standard-52 | 129 |", "| shoe-8 | 1255 |", "(cutoff 9)", "cutoff 26)", "2^-60",
 	}
 	for _, c := range Calls() {

@@ -84,23 +84,8 @@ func (r *runner) evidence() iter.Seq[compliance.Evidence] {
 	}
 }
 
-// goTest runs tests of one package; those with subtests run separately.
+// goTest runs tests of one package.
 func (r *runner) goTest(ctx context.Context, pkg string, names []string) error {
-	var whole []string
-	for _, name := range names {
-		if !strings.Contains(name, "/") {
-			whole = append(whole, name)
-		} else if err := r.goTestRun(ctx, pkg, []string{name}); err != nil {
-			return err
-		}
-	}
-	if whole == nil {
-		return nil
-	}
-	return r.goTestRun(ctx, pkg, whole)
-}
-
-func (r *runner) goTestRun(ctx context.Context, pkg string, names []string) error {
 	dir, inModule := compliance.Evidence{Package: pkg}.Module()
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-json", "-run",
 		compliance.Pattern(names), inModule)
