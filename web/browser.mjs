@@ -163,7 +163,7 @@ export class Browser {
       const says = () => ({ title: document.querySelector("#result-title").textContent, text: document.querySelector("#result").innerText,
       focus: document.activeElement.id, json: JSON.parse(document.querySelector("details pre").textContent),
       steps: [...document.querySelectorAll(".steps li")].map((li) => li.className), cards: [...document.querySelectorAll(".cards li:not(.back) .unseen")].map((s) => s.textContent),
-      hands: [...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h4").textContent, [...h.querySelectorAll(".unseen")].map((s) => s.textContent)]) });
+      hands: [...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h4, h5").textContent, [...h.querySelectorAll(".unseen")].map((s) => s.textContent)]) });
       for (const part of closed) part.open = true;
       try { return says(); } finally { for (const part of closed) part.open = false; } })()`);
   }

@@ -41,7 +41,7 @@ const trustOf = ({ vkey, policy, co_dealer: coDealer, history, deck, auditors, s
 // filled puts values into a sentence, as the text does.
 const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => [values[name]].flat().join(" and "));
 
-const { says, not } = words(), sentences = new Map([...says, ...not]);
+const { ended, says, not } = words(), sentences = new Map([...ended, ...says, ...not]);
 const concluded = new Map(); // by vector: what both conclude
 
 // covering gives files that have each code, the one with most of the rest first.

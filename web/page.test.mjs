@@ -247,8 +247,8 @@ inBrowser("the page and a player's part", async (t, browser) => {
     for (const [name, title, ...says] of [
       ["blind-closed", "Proved", "lab.example.org/orders has an order of the places"],
       ["blind-open", "Proved", "lab.example.org/orders has an order of the places"],
-      ["blind-silent", "Proved", "It does not prove: That the co-dealer opened no more places", "Its reason: the co-dealer gave no valid answer."],
-      ["blind-looked", "Opened and not dealt on", "opened 3 places of this shuffle that were not dealt", "Proved. "]]) {
+      ["blind-silent", "A void hand", "It does not prove: That the co-dealer opened no more places", ", void, the co-dealer gave no valid answer", "Proved. "],
+      ["blind-looked", "Opened and not dealt on", "opened more places of this shuffle (3) than were dealt", "Proved. "]]) {
       const { file, trust } = vector("good", name);
       await browser.open(PAGE);
       await browser.paste("trust", trust.vkey);
@@ -289,7 +289,6 @@ inBrowser("the page and a player's part", async (t, browser) => {
     assert.deepEqual([r.json.level, await evaluated()], ["mixed", true]);
     await browser.send("Profiler.disable");
     assert.match(r.text, /Level reached: mixed\n/);
-    assert.match(r.text, /before the round of a public beacon came out whose value is in it/);
     assert.match(r.text, /For everybody: the order hangs on round 32285086 of drand’s quicknet as well, which came out at \d{4}-/);
     assert.doesNotMatch(r.text, /you alone/i);
     await browser.shots("beacon");
@@ -385,6 +384,16 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     assert.deepEqual(await show("nothing", of(undefined)), [["The board", [hidden(5), hidden(6), hidden(7)]], ["seat-1", [hidden(0), hidden(1)]], ["seat-2", [hidden(2), hidden(3), hidden(8)]], burned]);
   });
 
+  await t.test("cards by round, and in a round by seat", async () => {
+    const one = (recipient, round) => ({ cards: 1, recipient, round }), deals = [{ cards: 1, purpose: 3, recipient: "", public: 0 }, one("box-1", 1), one("dealer", 1), one("box-1", 1), one("dealer", 1), one("box-1", 2), one("dealer", 2), one("box-1", 2)];
+    const r = await played("rounds", { deck: deckOf(12), m: 12, deals }, { close: { outcome: 2 } });
+    assert.deepEqual(await browser.run(`[...document.querySelectorAll(".round")].map((h) => h.textContent)`), ["Round 1", "Round 2"]);
+    const shown = await browser.run(`[...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h5").textContent, h.querySelectorAll("li").length])`);
+    assert.deepEqual(shown, [["box-1", 2], ["dealer", 2], ["box-1", 2], ["dealer", 1]]);
+    assert.equal(r.json.last_round, 2);
+    await browser.shots("rounds");
+  });
+
   await t.test("times by the reader's clock", async () => {
     await browser.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
     const r = await played("clock", { deck: deckOf(6), m: 6 });
@@ -426,7 +435,7 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     assert.match(one.text, /This file holds 1 entry or value of 1 kind that this page does not know\. It changes nothing that it checks\./);
     const more = await played("more", { deck: deckOf(6), m: 6, deals: [{ cards: 2, purpose: 200, recipient: "" }, { cards: 2, purpose: 200 }], extensions: [[128, value]] }, { close: { outcome: 4, reason: 250 } });
     assert.match(more.text, /This file holds 4 entries or values of 3 kinds that this page does not know\. They change nothing that it checks\./);
-    assert.match(more.text, /Its reason: one that this page does not know\./);
+    assert.match(more.text, /, void, for a reason that this page does not know/);
     await browser.shots("passed-over");
   });
 
@@ -434,13 +443,13 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     const child = await judge(browser, "child", vector("good", "child"));
     assert.match(child.text, /These cards come from shuffle 4: \d+ of its cards were shuffled again/);
     assert.match(child.text, /Not checked here is that they are the cards of shuffle 4/);
-    for (const [name, says] of [["parent", /The game went on with cards of this shuffle/], ["expired", /Nobody closed this shuffle by its deadline/]])
+    for (const [name, says] of [["parent", /The game went on with cards of this shuffle/], ["expired", /An expired hand\n[\s\S]*Nobody closed this hand by its deadline/]])
       assert.match((await judge(browser, name, vector("good", name))).text, says, name);
     await browser.shots("expired");
     const words = ["dealt wrongly", "a card was seen", "deck was not as it should be", "called off", "made a mistake", "a system of the house failed", "a player disputed it", "did not come", "a regulator ordered it"];
     for (const [i, says] of words.entries()) {
       const r = await played("void", { deck: deckOf(6), m: 6, deals: [{ cards: 2 }] }, { close: { outcome: 4, reason: i + 1 } });
-      assert.match(r.text, /The house declared this shuffle void\. Its reason: /);
+      assert.match(r.text, /^!\nA void hand\n[\s\S]*The house declared this hand void: it does not count\./);
       assert.ok(r.text.includes(says), says);
     }
     await browser.shots("void");

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -18,6 +19,7 @@ import (
 // TestMain makes the test binary be the command as well, under its name: that is what scripts run. Tests wait for
 // daemons, witnesses and servers: four at a time for each processor, if -parallel says nothing else.
 func TestMain(m *testing.M) {
+	time.Local = time.UTC // texts have times as the reader's clock shows them
 	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.NumCPU())); err != nil {
 		panic(err)
 	}

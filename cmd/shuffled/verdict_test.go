@@ -59,7 +59,7 @@ func TestWitnessedText(t *testing.T) {
 	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed",
 		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut", "stated", "stated-nobody-trusted",
 		"terms-wheel", "terms-wheel-absent", "terms-pay-table", "terms-raffle", "blind-closed", "blind-looked",
-		"blind-silent", "blind-not-named"} {
+		"blind-silent", "blind-not-named", "closed-rounds"} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
 			name+".json"))
 		if err != nil {

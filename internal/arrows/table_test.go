@@ -253,10 +253,11 @@ var table = map[string]row{
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
-		ours: []string{"internal/audit", "internal/bundle", "internal/cli/place", "internal/cli/player",
-			"internal/cli/remote", "internal/cli/ticket", "internal/config", "internal/disclosure", "internal/fsck",
-			"internal/inspect", "internal/keys", "internal/ledger", "internal/seal", "internal/shuffle",
-			"internal/store", "internal/term", "internal/terms", "internal/verify", "internal/witness"},
+		ours: []string{"internal/audit", "internal/build", "internal/bundle", "internal/cli/place",
+			"internal/cli/player", "internal/cli/remote", "internal/cli/ticket", "internal/config",
+			"internal/disclosure", "internal/fsck", "internal/inspect", "internal/keys", "internal/ledger",
+			"internal/seal", "internal/shuffle", "internal/store", "internal/term", "internal/terms",
+			"internal/verify", "internal/witness"},
 	},
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",

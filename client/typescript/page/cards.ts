@@ -32,12 +32,13 @@ const MOST_CARDS = 1000;
 
 interface Hand { title: string; kind: string; rank: number; places: number[] }
 
-// hands sorts the dealt places by recipient, or by purpose if they have none, each in the order of the deals:
+// hands sorts the dealt places of a round by recipient, or by purpose if they have none, each in the order of the deals:
 // the reader's own first, then the board, the other recipients, and the other purposes.
-function hands(v: Verdict, { dealt }: Story): Hand[] {
+export function hands(v: Verdict, { dealt }: Story, round: number): Hand[] {
   const all = new Map<string, Hand>();
-  for (const [place, { purpose: code, recipient }] of dealt.slice(0, MOST_CARDS).entries()) {
+  for (const [place, { purpose: code, recipient, round: its }] of dealt.slice(0, MOST_CARDS).entries()) {
     const key = recipient === undefined ? code : `for ${recipient}`, own = recipient !== undefined && recipient === v.recipient;
+    if (its !== round) continue;
     if (!all.has(key)) all.set(key, own ? { title: t.yours(iso(recipient)), kind: "own", rank: 0, places: [] }
       : recipient !== undefined ? { title: iso(recipient), kind: "", rank: 2, places: [] }
       : code === "board" ? { title: heading(code), kind: "board", rank: 1, places: [] } : { title: heading(code), kind: "aside", rank: 3, places: [] });
@@ -45,6 +46,9 @@ function hands(v: Verdict, { dealt }: Story): Hand[] {
   }
   return [...all.values()].sort((a, b) => a.rank - b.rank);
 }
+
+// rounds gives the numbers of the rounds in the order of the deals; 0 is what belongs to none.
+export const rounds = ({ dealt }: Story): number[] => [...new Set(dealt.slice(0, MOST_CARDS).map(({ round }) => round))];
 
 // list draws the cards of some places. A card that the file does not open is drawn face down.
 function list(v: Verdict, look: Look, story: Story, places: number[], named: boolean): HTMLElement {
@@ -62,9 +66,12 @@ export function cardSection(v: Verdict, story: Story | null): HTMLElement | null
   const look = lookOf(story), told = [...moved(v, story), ...fields(v, look, story), ...cutCard(story, v.next ?? 0), ...handedOver(story)];
   const title = el("h3", {}, story.of ? t.numbersDrawn : look === "drawn" ? t.valuesDrawn : look === "ball" ? t.numbersDrawn : look === "field" ? t.result : t.cardsShown), opened = v.cards?.length ?? 0;
   if (story.dealt.length === 0) return el("section", {}, title, el("p", {}, t.none), ...told);
-  const all = story.ranges || look === "field" ? [] : hands(v, story), places = Array.from(story.dealt.slice(0, MOST_CARDS).keys());
-  const drawn = all.length < 2 ? [list(v, look, story, places, false)]
-    : [el("div", { class: "hands" }, ...all.map(({ title: name, kind, places: its }) => el("section", { class: `hand ${kind}` }, el("h4", {}, name), list(v, look, story, its, true))))];
+  const plain = story.ranges || look === "field", numbers = rounds(story), named = !plain && numbers.some((round) => round > 0);
+  const drawn = (plain ? [0] : numbers).flatMap((round) => {
+    const all = plain ? [] : hands(v, story, round), places = [...story.dealt.slice(0, MOST_CARDS).keys()].filter((place) => plain || story.dealt[place]!.round === round);
+    return [named && round > 0 && el("h4", { class: "round" }, t.round(round)), all.length < 2 ? list(v, look, story, places, false)
+      : el("div", { class: "hands" }, ...all.map(({ title: name, kind, places: its }) => el("section", { class: `hand ${kind}` }, el(named ? "h5" : "h4", {}, name), list(v, look, story, its, true))))];
+  });
   return el("section", {}, title, ...drawn,
     opened < story.dealt.length && el("p", { class: "help" }, t.faceDown),
     v.places! > 1 && el("p", { class: "help" }, t.counts(v.shown ?? 0, v.next ?? 0, opened, v.places!)), ...told,

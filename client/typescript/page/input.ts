@@ -56,12 +56,18 @@ export async function check(): Promise<void> {
     const judged = await shuffled.judge(given, { ...trusted(), ...second(), slots, auditors: believed() });
     if (run !== state.runs) return;
     say("");
-    show(judged, name, chosen?.link, () => chosen?.link && besides(chosen.link, chosen.bytes));
+    show(judged, name, await digestOf(given), chosen?.link, () => chosen?.link && besides(chosen.link, chosen.bytes));
   } catch (e) {
     if (run !== state.runs) return;
     $("result").hidden = true;
     say(...fill(t.couldNotRun, { why: tech((e as Error).message) }));
   }
+}
+
+// digestOf gives the SHA-256 hash of a file, in hexadecimal.
+async function digestOf(given: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", typeof given === "string" ? new TextEncoder().encode(given) : given);
+  return Array.from(new Uint8Array(hash), (b) => b.toString(16).padStart(2, "0")).join("");
 }
 
 export function say(...parts: (string | Node)[]): void { $("status").replaceChildren(...parts); }

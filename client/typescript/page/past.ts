@@ -1,14 +1,12 @@
-// The origin of a child's cards, takeovers, and how the shuffle ended.
+// The origin of a child's cards, takeovers, and whether the shuffle goes on.
 import { el } from "./dom.ts";
 import { nameOf } from "./link.ts";
-import { fill, iso, of, t, when } from "./words.ts";
+import { fill, iso, t, when } from "./words.ts";
 import type { Link } from "./state.ts";
 import type { Story, ToldTakeover, Verdict } from "../src/verify/types.ts";
 
-// ending says that a shuffle is void, expired, continued or overdue. It gives null for any other.
+// ending says that a shuffle is continued or overdue. It gives null for any other.
 function ending(v: Verdict): string | null {
-  if (v.outcome === "void") return t.voided(of(t.reasons, v.reason) ?? t.reasonUnknown);
-  if (v.outcome === "expired") return t.expired;
   if (v.outcome === "continued") return t.continued;
   return v.state === "open" && v.close_by !== undefined && Date.parse(v.close_by) <= Date.now() ? t.overdue(when(v.close_by)) : null;
 }

@@ -1,9 +1,10 @@
 // The verdict, its steps and its facts.
 import { blindSection } from "./blind.ts";
 import { cardSection } from "./cards.ts";
-import { concludedSection, first } from "./conclusions.ts";
+import { concludedSection, ended, first, sentence } from "./conclusions.ts";
 import { $, el, type Child } from "./dom.ts";
-import { levelSection, mixedForAll } from "./level.ts";
+import { levelSection } from "./level.ts";
+import { paper } from "./paper.ts";
 import { pastSection } from "./past.ts";
 import { state } from "./state.ts";
 import { termsSection } from "./terms.ts";
@@ -23,8 +24,6 @@ function summary(v: Verdict): Child[] {
   if (v.verdict === "failed") return [says(v.failed!, true)];
   if (v.verdict === "consistent") return [t.consistent];
   if (v.verdict === "cannot judge") return fill(unread(v) ? t.badTrust : t.unknown, { what: tech(v.unknown!) });
-  if (v.level === "witnessed") return [v.kind === "receipt" ? t.receiptWitnessed : t.witnessed];
-  if (v.level === "mixed") return [mixedForAll(v) ? t.mixedAll : t.mixed];
   if (v.kind === "receipt") return [state.keyOfLink ? t.receiptOfLink : t.receipt];
   return [state.keyOfLink ? t.provedOfLink : t.proved];
 }
@@ -59,13 +58,14 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
   const failed = v.steps.find((s) => s.result === "failed"), unknown = passedOver(v);
   const giveKey = (v.verdict === "consistent" || unread(v)) && el("button", { type: "button", class: "plain" }, t.giveKey);
   if (giveKey) giveKey.addEventListener("click", () => $("trust").focus());
-  const looked = v.dealt_on === "opened_only"; // it holds, and comes first
-  return el("section", { class: `verdict ${looked ? "consistent" : v.verdict.replace(" ", "-")}` },
-    el("span", { class: "mark", "aria-hidden": "true" }, looked ? "!" : MARKS[v.verdict]),
+  const bad = ended(v); // it holds, and how it ended comes first
+  return el("section", { class: `verdict ${bad ? "consistent" : v.verdict.replace(" ", "-")}` },
+    el("span", { class: "mark", "aria-hidden": "true" }, bad ? "!" : MARKS[v.verdict]),
     el("div", {},
-      el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : looked ? t.openedOnly : t.verdicts[v.verdict]),
-      looked && el("p", {}, el("strong", {}, t.openedOnlyMeans(num(v.not_dealt_on!), v.not_dealt_on === 1))),
-      el("p", {}, ...looked ? [el("strong", {}, t.verdicts[v.verdict]), ". "] : [], ...summary(v), ...unchecked(v)),
+      el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : bad ? of(t.endTitles, bad.code) : t.verdicts[v.verdict]),
+      v.level !== undefined && pairs(handFacts(v)),
+      bad && el("p", {}, el("strong", {}, sentence(bad))),
+      el("p", {}, ...bad ? [el("strong", {}, t.verdicts[v.verdict]), ". "] : [], ...summary(v), ...unchecked(v)),
       ...first(v),
       v.level !== undefined && el("p", { class: "shuffled" }, shuffled(v)),
       failed && el("p", { class: "advice" }, el("strong", {}, t.relyOnNothing), " ", of(t.advice, failed.name) ?? t.getAgain),
@@ -100,41 +100,50 @@ function stepSection(v: Verdict): HTMLElement {
 // by names the identity that caused an entry, and the credential that it showed.
 const by = ({ identity, credential }: { identity: string; credential: string }) => identity === credential ? iso(identity) : t.withCredential(iso(identity), iso(credential));
 
-function factSection(v: Verdict, story: Story | null): HTMLElement | null {
-  const outcome = v.outcome && [of(t.outcomes, v.outcome) ?? iso(v.outcome), v.reason && (of(t.reasons, v.reason) ?? iso(v.reason.replaceAll("_", " ")))].filter(Boolean).join(t.comma);
-  const told = v.ledger && [iso(v.ledger), ...(v.steps[1]?.result === "ok" && (v.id || v.entry?.type === "genesis") ? [v.production ? t.production : t.testing] : [])].join(t.comma);
-  const all: [string, string | undefined | false, bytes?: true][] = [
-    [t.ledger, told],
-    [t.size, v.checkpoint && num(v.checkpoint.size)],
-    [t.entry, v.entry && t.entryBy(v.entry.index, iso(v.entry.type), by(v.entry))],
-    [t.written, v.entry?.time && when(v.entry.time)],
-    [t.shuffleNumber, v.id === undefined ? undefined : String(v.id)],
-    [t.fileOf, v.recipient && iso(v.recipient)],
+type Fact = [label: string, value: string | undefined | false, bytes?: true];
+
+const pairs = (all: Fact[]) => el("dl", { class: "pairs" }, ...all.filter(([, value]) => value).flatMap(([label, value, bytes]) => [el("dt", {}, label), el("dd", { dir: bytes && "ltr" }, value as string)]));
+
+// handFacts say which hand it is: of which house, table and number, when, by which service, and how it ended.
+function handFacts(v: Verdict): Fact[] {
+  const outcome = v.outcome && [of(t.outcomes, v.outcome) ?? iso(v.outcome), v.reason && (of(t.reasons, v.reason) ?? t.reasonUnknown)].filter(Boolean).join(t.comma);
+  return [
+    [t.house, v.ledger && [iso(v.ledger), ...(v.steps[1]?.result === "ok" && (v.id || v.entry?.type === "genesis") ? [v.production ? t.production : t.testing] : [])].join(t.comma)],
     [t.table, v.table && t.serial(iso(v.table), v.serial!)],
     [t.game, v.game_ref && iso(v.game_ref)],
+    [t.entry, v.entry && t.entryBy(v.entry.index, iso(v.entry.type), by(v.entry))],
+    [t.written, v.entry?.time && when(v.entry.time)],
     [t.committed, v.committed_at && (v.owner ? t.by(when(v.committed_at), iso(v.owner)) : when(v.committed_at))],
-    [t.dealtBy, story?.dealers.map((d) => t.dealt(iso(d.identity), d.first, d.last)).join("; ")],
-    [t.closeBy, v.close_by && when(v.close_by)],
     [t.closedAt, v.closed_at && [when(v.closed_at), outcome].join(t.comma)],
     [t.state, v.state === "open" ? t.open : v.state === "continued" && t.goesOn],
+  ];
+}
+
+function factSection(v: Verdict, story: Story | null): HTMLElement | null {
+  const all: Fact[] = [
+    ...v.level === undefined ? handFacts(v) : [], // of a file that holds, they stand in front
+    [t.size, v.checkpoint && num(v.checkpoint.size)],
+    [t.shuffleNumber, v.id === undefined ? undefined : String(v.id)],
+    [t.fileOf, v.recipient && iso(v.recipient)],
+    [t.dealtBy, story?.dealers.map((d) => t.dealt(iso(d.identity), d.first, d.last)).join("; ")],
+    [t.closeBy, v.close_by && when(v.close_by)],
     [t.statedBy, v.statements?.map((s) => s.trusted ? iso(s.name) : t.notTrusted(iso(s.name))).join("; ")],
     [t.witnessesAt, v.witnesses?.map((w) => t.at(iso(w.name), w.time ? when(w.time) : t.noTime)).join("; ")],
     [t.disclosure, v.disclosure && (v.disclosure === "public" ? t.everybody : t.toAuditors)],
     [t.commitment, v.commitment, true],
     [t.deckRoot, v.deck_root, true],
   ];
-  const facts = all.filter(([, value]) => value);
-  if (facts.length === 0) return null;
-  return el("details", { class: "behind" }, el("summary", {}, el("h3", {}, v.verdict === "failed" ? t.factsFailed : t.facts)),
-    el("dl", { class: "pairs" }, ...facts.flatMap(([k, value, bytes]) => [el("dt", {}, k), el("dd", { dir: bytes && "ltr" }, value as string)])));
+  if (all.every(([, value]) => !value)) return null;
+  return el("details", { class: "behind" }, el("summary", {}, el("h3", {}, v.verdict === "failed" ? t.factsFailed : t.facts)), pairs(all));
 }
 
 // show writes the result and puts the focus on it. When the language changes, state.result writes it again without the
 // focus.
-export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: () => string, link: Link | undefined, more: () => HTMLElement | undefined): void {
+export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: () => string, digest: string, link: Link | undefined, more: () => HTMLElement | undefined): void {
   state.result = () => {
+    const bad = ended(v), sheet = { title: bad ? of(t.endTitles, bad.code)! : t.verdicts[v.verdict], summary: summary(v) as (string | Node)[], facts: pairs(handFacts(v)), name: name(), digest };
     $("result").replaceChildren(...[verdictSection(v, name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), blindSection(v), concludedSection(v), levelSection(v, story), stepSection(v), factSection(v, story),
-      el("details", { class: "json" }, el("summary", {}, t.json), el("pre", { tabindex: "0", dir: "ltr", lang: "en" }, JSON.stringify(v, null, 1)))].filter((section) => section !== null));
+      el("details", { class: "json" }, el("summary", {}, t.json), el("pre", { tabindex: "0", dir: "ltr", lang: "en" }, JSON.stringify(v, null, 1))), paper(v, story, sheet)].filter((section) => section !== null));
   };
   state.result();
   $("result").hidden = false;

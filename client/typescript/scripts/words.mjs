@@ -21,13 +21,13 @@ const text = ([, sentence]) => JSON.stringify(sentence);
 
 // files gives the text of each file that is made.
 export function files() {
-  const { says, not, reason, outcome } = words(), all = [...says.map((l) => ["says", ...l]), ...not.map((l) => ["not", ...l])];
+  const { ended, says, not, reason, outcome } = words(), all = Object.entries({ ended, says, not }).flatMap(([kind, lines]) => lines.map((line) => [kind, ...line]));
   const names = (sentence) => [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const consoleFile = "../../web/console.html", begin = "// The words of codes, made by npm run page.\n", [before, rest] = readFileSync(here(consoleFile), "utf8").split(begin);
   return {
     "src/verify/conclusions.gen.ts": `${HEAD}// CONCLUSIONS has the kind of each conclusion, and the values that its sentence names.\nexport const CONCLUSIONS = {\n${all
       .map(([kind, code, sentence]) => `  ${code}: { kind: "${kind}", values: ${JSON.stringify(names(sentence))} },\n`).join("")}} as const;\n`,
-    "page/words/en.gen.ts": `${HEAD}${table("conclusions", [...says, ...not], text)};\n${table("reasons", reason, text)};\n${table("outcomes", outcome, text)};\n`,
+    "page/words/en.gen.ts": `${HEAD}${table("conclusions", [...ended, ...says, ...not], text)};\n${table("reasons", reason, text)};\n${table("outcomes", outcome, text)};\n`,
     [consoleFile]: `${before}${begin}const REASONS = ${JSON.stringify(Object.fromEntries(reason))};\nconst OUTCOMES = ${JSON.stringify(Object.fromEntries(outcome))};\n${rest.split("\n").slice(2).join("\n")}`,
   };
 }

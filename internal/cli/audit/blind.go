@@ -9,7 +9,7 @@ import (
 )
 
 // asked lists the requests to a co-dealer (docs/SPEC-BLIND.md section 8).
-func asked(v *verify.Verdict, fact func(label, format string, args ...any)) {
+func (f *facts) asked(v *verify.Verdict) {
 	if v.Blind == nil {
 		return
 	}
@@ -28,10 +28,10 @@ func asked(v *verify.Verdict, fact func(label, format string, args ...any)) {
 			}
 			runs = append(runs, text)
 		}
-		fact("asked", "places %d to %d at %s by the co-dealer's clock, in one request (%s), %s; the file does not show that this was not early",
+		f.add("asked", "places %d to %d at %s by the co-dealer's clock, in one request (%s), %s; the file does not show that this was not early",
 			r.Place, r.Place+r.Places-1, r.Time, strings.Join(runs, "; "), historyOf(r))
 		if r.Unplayed {
-			fact("", "%s", unplayedOf(r))
+			f.add("", "%s", unplayedOf(r))
 		}
 	}
 }

@@ -38,8 +38,9 @@ func wordsOf(kind, code string) string {
 	return code
 }
 
-// A Conclusion is what a proved file proves (Kind "says"), or what a file that holds leaves open ("not"): a code of
-// words.txt with the values of its sentence. The page computes the same list (client/typescript/src/verify/conclude.ts).
+// A Conclusion is what a proved file proves (Kind "says"), what a file that holds leaves open ("not"), or an end that
+// no reader may take for that of a hand that was played ("ended"): a code of words.txt with the values of its sentence.
+// The page computes the same list (client/typescript/src/verify/conclude.ts).
 type Conclusion struct {
 	Kind   string         `json:"kind"`
 	Code   string         `json:"code"`
@@ -53,7 +54,7 @@ func Conclude(v *verify.Verdict) (all []Conclusion) {
 	}
 	holds, values := conclusionsOf(v), valuesOf(v)
 	for _, s := range sentences {
-		if !holds[s.Code] || s.Kind != "not" && (s.Kind != "says" || v.Verdict != verify.Proved) {
+		if !holds[s.Code] || s.Kind == "outcome" || s.Kind == "says" && v.Verdict != verify.Proved {
 			continue
 		}
 		c := Conclusion{Kind: s.Kind, Code: s.Code}
@@ -113,13 +114,13 @@ func conclusionsOf(v *verify.Verdict) map[string]bool {
 		"house_looked":         file && v.Blind == nil,
 		"sandbox":              isSandbox(v),
 	}
-	holds[v.NotBlind] = true // "" is no code
+	holds[v.NotBlind], holds[endedBadly(v)] = true, true // "" is no code
 	return holds
 }
 
 // valuesOf returns the values that a sentence can name.
 func valuesOf(v *verify.Verdict) map[string]any {
-	values := map[string]any{"names": believed(v), "overlap": v.Overlap}
+	values := map[string]any{"names": believed(v), "overlap": v.Overlap, "places": v.NotDealtOn}
 	if v.Blind != nil {
 		values["co_dealer"] = v.Blind.CoDealer
 	}

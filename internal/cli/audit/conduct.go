@@ -1,15 +1,67 @@
 package audit
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
-	"maps"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/term"
 )
+
+//go:embed report.txt
+var reportText string
+
+// lists renders a part of report.txt: facts, and lists of what a report has about tables, people and credentials.
+func (s Sheet) lists(part string, r *inspect.Report) string {
+	type listing struct {
+		heading string
+		lines   []string
+		all     uint64
+	}
+	var (
+		all   []*listing
+		known facts
+	)
+	words := template.FuncMap{
+		"list": func(n any, format string, args ...any) string {
+			count, _ := strconv.ParseUint(fmt.Sprint(n), 10, 64)
+			all = append(all, &listing{heading: fmt.Sprintf(format, args...), all: count})
+			return ""
+		},
+		"line": func(format string, args ...any) string {
+			last := all[len(all)-1]
+			last.lines = append(last.lines, fmt.Sprintf(format, args...))
+			return ""
+		},
+		"fact": func(label, format string, args ...any) string {
+			known.add(label, format, args...)
+			return ""
+		},
+		"counted": term.Counted, "tickets": ticketsOf, "pause": pause, "key": keyOf, "reason": reasonWords,
+		"dealing": dealingOf, "rarest": rarest, "lines": nonBlank,
+		"shuffles": func(n uint64) string { return term.Plural(n, "shuffle") },
+		"join":     func(names []string) string { return strings.Join(names, " and ") },
+		"number":   func(n *uint64) string { return fmt.Sprint(*n) },
+		"dealers":  dealers, "starts": starts,
+		"less": func(n int, less uint64) uint64 { return uint64(n) - less },
+	}
+	var out strings.Builder
+	if err := template.Must(template.New("").Funcs(words).Parse(reportText)).ExecuteTemplate(io.Discard, part, r); err != nil {
+		panic(err) // the template is this program's own
+	}
+	out.WriteString(s.facts(known))
+	for _, l := range all {
+		out.WriteString(s.listed(l.heading, l.lines, max(l.all, uint64(len(l.lines)))))
+	}
+	return out.String()
+}
 
 // listedConduct is how many lines of each list go to the terminal. --json has more.
 const listedConduct = 20
@@ -35,25 +87,50 @@ func more(all, listed uint64) string {
 	return fmt.Sprintf("  and %s more: --json lists them\n", term.Counted(all-listed))
 }
 
-func (s Sheet) auditDealing(d *inspect.Dealing) string {
-	all := uint64(len(d.Tables))
+// nonBlank returns the lines of a text that are not blank.
+func nonBlank(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+}
+
+// dealers is how many lines the list of who dealt has: one for each table, and one for all if there are several.
+func dealers(d inspect.Dealing) uint64 {
+	n := uint64(len(d.Tables))
 	if d.Rest != nil {
-		all += d.Rest.Count
+		n += d.Rest.Count
 	}
-	var lines []string
-	for _, t := range d.Tables[:min(len(d.Tables), listedConduct)] {
-		line := fmt.Sprintf("%s: %s", t.Table, dealingOf(t.DealingCounts))
-		if m := t.Median; m != nil {
-			line += fmt.Sprintf("; the median gap between deals of one shuffle is between %s and %s", pause(m[0]),
-				pause(m[1]))
+	if n > 1 {
+		n++
+	}
+	return n
+}
+
+// starts counts the starts of daemons, which a report does not list.
+func starts(events []inspect.EventLine) (n uint64) {
+	for _, e := range events {
+		if e.Kind == audit.EventInstanceStart.String() {
+			n++
 		}
-		lines = append(lines, line)
 	}
-	if all > 1 {
-		lines = append([]string{"all tables: " + dealingOf(d.Totals)}, lines[:min(len(lines), listedConduct-1)]...)
-		all++
+	return n
+}
+
+// deck is how often something was shuffled at a table.
+type deck struct {
+	Table, What string
+	Count       uint64
+}
+
+// rarest lists what was shuffled, the rarest first: a deck that came in for a few hands stands there.
+func rarest(tables []inspect.TableCounts) (all []deck) {
+	for _, t := range tables {
+		for what, n := range t.Shuffled {
+			all = append(all, deck{t.Table, what, n})
+		}
 	}
-	return s.listed("Who dealt, and how far ahead, at the tables about which the house can be asked:", lines, all)
+	slices.SortFunc(all, func(a, b deck) int {
+		return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Table, b.Table), cmp.Compare(a.What, b.What))
+	})
+	return all
 }
 
 // dealingOf lists the figures that are not 0.
@@ -81,100 +158,6 @@ func pause(ms uint64) string {
 		return fmt.Sprintf("%d ms", ms)
 	}
 	return fmt.Sprintf("%.1f s", float64(ms)/1000)
-}
-
-func (s Sheet) auditActs(a *inspect.Acts) string {
-	var lines []string
-	for _, l := range a.List[:min(len(a.List), listedConduct)] {
-		line := fmt.Sprintf("%s  entry %d  %s, by %s", l.Time, l.Entry, l.Act, strings.Join(l.Administrators, " and "))
-		switch {
-		case l.BreakGlass:
-			line += ", BREAK-GLASS: it waited for a second signature, and took effect without it"
-		case l.Waited && l.Cancelled != nil:
-			line += fmt.Sprintf(", waited, cancelled by entry %d", *l.Cancelled)
-		case l.Waited:
-			line += ", with one signature instead of two: it took no effect"
-		}
-		if l.Approved != nil {
-			line += fmt.Sprintf("; it approved entry %d", *l.Approved)
-		}
-		lines = append(lines, line)
-	}
-	return s.listed(fmt.Sprintf("Acts of administrators: %s, with one signature instead of two: %s, of these with effect (break-glass): %s",
-		term.Counted(a.Count), term.Counted(a.Waited), term.Counted(a.BreakGlass)), lines, a.Count)
-}
-
-func (s Sheet) auditHeads(heads []inspect.AdoptedHead) string {
-	var lines []string
-	for _, h := range heads {
-		line := fmt.Sprintf("%s  entry %d  %s adopted a head of %s entries", h.Time, h.Entry, h.Identity,
-			term.Counted(h.Size))
-		if h.LostSize > 0 {
-			line += fmt.Sprintf(", after a head of %s entries was seen", term.Counted(h.LostSize))
-		}
-		lines = append(lines, line+": "+h.Reason)
-	}
-	return s.listed(fmt.Sprintf("Adopted heads, each of which revoked every credential: %d", len(heads)), lines,
-		uint64(len(heads)))
-}
-
-func (s Sheet) auditCredentials(c *inspect.Credentials) string {
-	if len(c.Created) == 0 {
-		return ""
-	}
-	var roles []string
-	for _, role := range slices.Sorted(maps.Keys(c.Created)) {
-		roles = append(roles, fmt.Sprintf("%s %s (%s revoked)", role, term.Counted(c.Created[role]),
-			term.Counted(c.Revoked[role])))
-	}
-	var lines []string
-	for _, a := range c.Admins {
-		line := fmt.Sprintf("%s  entry %d  %s of %s, %s", a.Created, a.Entry, a.Credential, a.Identity, a.Form)
-		if a.Expires != "" {
-			line += ", expires " + a.Expires
-		}
-		if a.Revoked != "" {
-			line += ", revoked " + a.Revoked
-		}
-		lines = append(lines, line)
-	}
-	heading := "Credentials created: " + strings.Join(roles, ", ")
-	if len(lines) == 0 {
-		return "\n" + heading + "\n"
-	}
-	return s.listed(heading+"; those of administrators:", lines, c.Created[audit.RoleAdmin.String()])
-}
-
-func (s Sheet) auditPassed(codes []inspect.PassedCode) string {
-	var lines []string
-	for _, p := range codes {
-		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, term.Counted(p.Count),
-			p.First))
-	}
-	return s.listed("Codes that this version does not know, and that change nothing:", lines, uint64(len(codes)))
-}
-
-// auditKeys lists the keys in the entries, and the policy that they put in force. They are the operator's word:
-// the reader compares them with what other sources say.
-func (s Sheet) auditKeys(r *inspect.Report) string {
-	if len(r.Keys) == 0 {
-		return ""
-	}
-	var lines []string
-	for _, k := range r.Keys {
-		lines = append(lines, fmt.Sprintf("entry %d of %s: %s", k.Entry, k.Time, keyOf(k)))
-	}
-	out := s.listed("Keys and policies, as the ledger's entries name them:", lines, uint64(len(lines)))
-	if r.Policy == "" {
-		return out + "  no policy: no witness is asked for\n"
-	}
-	lines = nil
-	for line := range strings.SplitSeq(r.Policy, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return out + s.listed("The ledger's policy for its next checkpoint:", lines, uint64(len(lines)))
 }
 
 func keyOf(k inspect.KeyLine) string {

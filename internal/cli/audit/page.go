@@ -55,18 +55,21 @@ func barOf(c inspect.Counts) (parts []barPart) {
 
 // writeAuditPage writes the report to a file, as a page with at most 1,000 faults.
 func writeAuditPage(name, dir string, r *inspect.Report) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("writing the page: %w", err)
-	}
 	more := max(0, len(r.Faults)-1000)
-	err = auditPage.Execute(f, struct {
+	return writePage(name, auditPage, struct {
 		Dir    string
 		Faults []inspect.Fault
 		More   int
 		*inspect.Report
 	}{dir, r.Faults[:len(r.Faults)-more], more, r})
-	if err = errors.Join(err, f.Close()); err != nil {
+}
+
+func writePage(name string, page *template.Template, data any) error {
+	f, err := os.Create(name)
+	if err == nil {
+		err = errors.Join(page.Execute(f, data), f.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil

@@ -61,13 +61,14 @@ func (s Sheet) pair(r *inspect.PairReport) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(r.House.Origin)+" and its co-dealer "+term.Visible(r.CoDealer.Origin),
 		s.W)) + "\n\n")
-	fact := s.facts(&b)
+	var f facts
 	if r.Seen[0] != "" && r.Seen[1] != "" {
-		fact("seen", "by a witness of both: the house's ledger until %s, the co-dealer's until %s", r.Seen[0], r.Seen[1])
+		f.add("seen", "by a witness of both: the house's ledger until %s, the co-dealer's until %s", r.Seen[0], r.Seen[1])
 	}
 	for _, n := range r.Notes {
-		fact("note", "%s", n)
+		f.add("note", "%s", n)
 	}
+	b.WriteString(s.facts(f))
 	if r.Judged {
 		b.WriteString("\n" + pairTable(r) + s.notPlayed(r))
 	}

@@ -1,14 +1,12 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/term"
 )
@@ -26,58 +24,12 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 func (s Sheet) audit(name string, r *inspect.Report) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
-	b.WriteString(s.auditFacts(r))
+	b.WriteString(s.lists("facts", r))
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.auditVoids(r) + s.auditDecks(r))
+		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.lists("tables", r))
 	}
-	b.WriteString(s.auditKeys(r) + s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
-		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed) + s.auditEvents(r) + s.auditOpen(r) +
-		s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.auditConclusion(r))
-	return b.String()
-}
-
-func (s Sheet) auditFacts(r *inspect.Report) string {
-	var b strings.Builder
-	fact := s.facts(&b)
-	kind := "sandbox"
-	if r.Production {
-		kind = "production"
-	}
-	fact("ledger", "%s, %s, %s entries", r.Origin, kind, term.Counted(r.Size))
-	if r.Root != "" {
-		fact("root", "%s", r.Root)
-	}
-	if r.Revision != 0 {
-		fact("rules", "revision %d", r.Revision)
-	}
-	if r.VKey != "" {
-		fact("key", "%s", r.VKey)
-	}
-	if r.Period.FirstEntry != "" {
-		fact("entries", "from %s to %s", r.Period.FirstEntry, r.Period.LastEntry)
-	}
-	if p := r.Period; p.From != "" || p.To != "" {
-		from, to := cmp.Or(p.From, "the beginning"), cmp.Or(p.To, "now")
-		activity := ""
-		if r.Totals.Shuffles == 0 {
-			activity = ": no activity"
-		}
-		fact("report", "on shuffles committed from %s until %s%s", from, to, activity)
-	}
-	if x := r.Witnesses; x.Cosigned > 0 {
-		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy",
-			term.Counted(x.Cosigned), term.Counted(x.Newest), term.Counted(x.Pinned))
-	}
-	if t := r.Tickets; t.Shuffles > 0 {
-		fact("tickets", "%s", ticketsOf(t))
-	}
-	for _, l := range r.Tickets.Lists {
-		fact("list", "%s: %s tickets, the root %s, of %s", l.Name, term.Counted(l.Count), l.Root,
-			term.Plural(l.Shuffles, "shuffle"))
-	}
-	for _, n := range r.Notes {
-		fact("note", "%s", n)
-	}
+	b.WriteString(s.lists("conduct", r) + s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" +
+		s.auditConclusion(r))
 	return b.String()
 }
 
@@ -110,43 +62,6 @@ func figures(name string, all ...uint64) []string {
 		row = append(row, fmt.Sprint(n))
 	}
 	return row
-}
-
-// perTable lists what is counted at each table: how many shuffles, of what, at which table.
-func (s Sheet) perTable(r *inspect.Report, heading, line string, of func(*inspect.Counts) map[string]uint64,
-	words func(string) string) string {
-	var lines []string
-	for _, t := range r.Tables {
-		by := of(&t.Counts)
-		for _, what := range slices.Sorted(maps.Keys(by)) {
-			lines = append(lines, fmt.Sprintf(line, term.Plural(by[what], "shuffle"), words(what), t.Table))
-		}
-	}
-	return s.listed(heading, lines, uint64(len(lines)))
-}
-
-// auditVoids says why shuffles are void, and of whom those are that a close of their table set aside: they are void
-// because an administrator ended them all.
-func (s Sheet) auditVoids(r *inspect.Report) string {
-	return s.perTable(r, "Why shuffles are void:", "%[1]s at table %[3]s: %[2]s",
-		func(c *inspect.Counts) map[string]uint64 { return c.VoidBy }, reasonWords) +
-		s.perTable(r, fmt.Sprintf("Set aside by a close of their table, %d of them mixed:", r.Totals.SetAsideMixed),
-			"%s of %s at table %s", func(c *inspect.Counts) map[string]uint64 { return c.SetAside }, term.Visible)
-}
-
-// auditDecks lists what was shuffled at each table, the rarest first: a deck that came in for a few hands stands there.
-func (s Sheet) auditDecks(r *inspect.Report) string {
-	var lines []string
-	var counts []uint64
-	for _, t := range r.Tables {
-		for _, what := range slices.Sorted(maps.Keys(t.Shuffled)) {
-			n := t.Shuffled[what]
-			line := fmt.Sprintf("%s at table %s: %s", term.Plural(n, "shuffle"), t.Table, what)
-			i, _ := slices.BinarySearch(counts, n+1)
-			counts, lines = slices.Insert(counts, i, n), slices.Insert(lines, i, line)
-		}
-	}
-	return s.listed("What was shuffled, the rarest first:", lines, uint64(len(lines)))
 }
 
 // The cells of a bar.
@@ -196,40 +111,6 @@ func cellsOf(part uint64, of inspect.Counts) int {
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 func reasonWords(code string) string { return wordsOf("reason", code) }
-
-// auditEvents lists what happened apart from shuffles and may need a question. Starts of daemons are only counted.
-func (s Sheet) auditEvents(r *inspect.Report) string {
-	var lines []string
-	for _, e := range r.Events {
-		if e.Kind != audit.EventInstanceStart.String() {
-			lines = append(lines, fmt.Sprintf("%s  %-11s  %s", e.Time, e.Kind, e.Detail))
-		}
-	}
-	return s.listed(fmt.Sprintf("Alarms, latches and kill switches: %d; daemons started: %d", len(lines),
-		len(r.Events)-len(lines)), lines, uint64(len(lines)))
-}
-
-// auditOpen lists the open shuffles, those that are overdue first.
-func (s Sheet) auditOpen(r *inspect.Report) string {
-	if r.Totals.Open == 0 {
-		return ""
-	}
-	heading := "Open: " + term.Counted(r.Totals.Open)
-	if r.Totals.Overdue > 0 {
-		heading += fmt.Sprintf(", of them %s by %s", s.P.Warn(term.Counted(r.Totals.Overdue)+" overdue"), r.Period.At)
-	}
-	var overdue, others []string
-	for _, o := range r.Open {
-		line := fmt.Sprintf("%d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial, o.Table, o.Dealt,
-			o.Places, o.CloseBy)
-		if o.Overdue {
-			overdue = append(overdue, line+": overdue")
-		} else {
-			others = append(others, line)
-		}
-	}
-	return s.listed(heading, append(overdue, others...), r.Totals.Open)
-}
 
 func (s Sheet) auditFaults(faults []inspect.Fault, all uint64, codes map[string]uint64) string {
 	if all == 0 {

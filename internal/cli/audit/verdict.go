@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -17,15 +16,19 @@ type Sheet struct{ term.Sheet }
 func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
-	b.WriteString(s.steps(v))
-	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
-		b.WriteString("\n" + s.about(v))
-		if cards := s.cards(data, v.Cards); cards != "" {
-			b.WriteString("\n" + cards)
+	if v.Level == "" {
+		return b.String() + s.steps(v) + "\n" + s.conclusion(v)
+	}
+	for _, means := range told(Conclude(v), "ended") {
+		b.WriteString(s.headline(capitals(endedBadly(v)), s.P.Warn, ": "+means) + "\n")
+	}
+	b.WriteString(s.facts(handFacts(v)) + "\n" + s.steps(v) + "\n" + s.facts(about(v)))
+	for _, r := range roundsOf(data, v.Cards) {
+		b.WriteString("\n")
+		if r.Number > 0 {
+			fmt.Fprintf(&b, "  Round %d\n", r.Number)
 		}
-		if v.DealtOn == verify.OpenedOnly {
-			b.WriteString("\n" + s.headline("OPENED AND NOT DEALT ON", s.P.Warn, fmt.Sprintf(": the co-dealer's ledger says that it opened more places of this shuffle (%d) than were dealt, or are named by the close. The house can have looked at what lies there and ended the hand, or the co-dealer opened it unasked. An audit of both ledgers says which.", v.NotDealtOn)))
-		}
+		b.WriteString(term.DrawHands(s.P, r.Hands, s.W))
 	}
 	b.WriteString("\n" + s.conclusion(v))
 	return b.String()
@@ -90,139 +93,20 @@ func (s Sheet) result(text, result string) string {
 	return head + "  " + paint(result) + rest
 }
 
-// facts returns a function that writes a label and a fact.
-func (s Sheet) facts(to *strings.Builder) func(label, format string, args ...any) {
-	return func(label, format string, args ...any) {
-		to.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
-	}
-}
-
-// about is what the file says. The file must hold.
-func (s Sheet) about(v *verify.Verdict) string {
+// facts writes labels and facts in columns.
+func (s Sheet) facts(all []fact) string {
 	var b strings.Builder
-	fact := s.facts(&b)
-	ledger := v.Ledger
-	if v.Checkpoint != nil {
-		ledger += fmt.Sprintf(", of %d entries", v.Checkpoint.Size)
-	}
-	if isSandbox(v) {
-		ledger += ", a sandbox"
-	}
-	fact("ledger", "%s", ledger)
-	seen := func(label string, by []verify.Cosigned) {
-		for _, w := range by {
-			fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
-			label = ""
-		}
-	}
-	seen("seen by", v.Witnesses)
-	seen("and late by", v.Late)
-	for _, u := range v.Mixed {
-		switch u.For {
-		case verify.ForEverybody:
-			fact("mixed", "for everybody: committed by %s, and round %d came out at %s", u.Witnessed, u.Round, u.Time)
-		case verify.ForSlot:
-			fact("mixed", "for the holder of slot %s: committed by %s", u.Slot, u.Witnessed)
-		}
-	}
-	if v.Entry != nil {
-		fact("entry", "%d, %s by %s with %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Identity, v.Entry.Credential,
-			v.Entry.Time)
-	}
-	for _, p := range v.PassedOver {
-		fact("passed over", "%d of the code %d of the list %s, first in entry %d: not known here, and without a say",
-			p.Count, p.Code, p.List, p.First)
-	}
-	switch {
-	case v.Kind == verify.KindTranscript:
-		s.shuffle(v, fact)
-	case v.Table != "": // of a commit
-		fact("shuffle", "%d, number %d of table %s, %d places", v.ID, v.Serial, v.Table, v.Places)
+	for _, f := range all {
+		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", f.Label), f.Text, s.W))
 	}
 	return b.String()
 }
 
-// shuffle is what a transcript says of its shuffle.
-func (s Sheet) shuffle(v *verify.Verdict, fact func(label, format string, args ...any)) {
-	fact("shuffle", "%d, number %d of table %s; %d of %d places dealt", v.ID, v.Serial, v.Table, v.Next, v.Places)
-	if v.GameRef != "" {
-		fact("game", "%s", v.GameRef)
-	}
-	fact("shuffled", "%s", shuffled(v))
-	fact("committed", "%s by %s, to close by %s", v.CommittedAt, v.Owner, v.CloseBy)
-	for _, t := range v.Takeovers {
-		fact("taken over", "%s by %s from %s at place %d, to %s: %s", t.Time, t.Identity, t.From, t.Place, t.Extent,
-			t.Reason)
-	}
-	switch {
-	case v.State == "closed" && v.Reason != "":
-		fact("closed", "%s, as %s: %s", v.ClosedAt, wordsOf("outcome", v.Outcome), wordsOf("reason", v.Reason))
-	case v.State == "continued":
-		fact("continued", "%s: its cards are in a child, and its tape comes after the last one's close", v.ClosedAt)
-	case v.State == "closed":
-		fact("closed", "%s, as %s", v.ClosedAt, wordsOf("outcome", v.Outcome))
-	default:
-		fact("closed", "not yet, as far as the file shows")
-	}
-	s.terms(v, fact)
-	asked(v, fact)
-	if v.LastGoesOn {
-		fact("last round", "%d: more of its cards may follow, as far as the file shows", v.LastRound)
-	}
-	if v.EndAt != 0 {
-		fact("cut card", "in front of place %d", v.EndAt)
-	}
-	for _, a := range v.Statements {
-		if a.Trusted {
-			fact("stated by", "%s, an auditor whom you trust", a.Name)
-		} else {
-			fact("stated by", "%s, whose key you did not name: it gives nothing", a.Name)
-		}
-	}
-	if v.Recipient != "" {
-		fact("file of", "%s: their cards and the public ones", v.Recipient)
-	}
-}
-
-// cards draws the opened cards, a row for each run of one recipient.
-func (s Sheet) cards(data []byte, shown []verify.CardShown) string {
-	if len(shown) == 0 {
-		return ""
-	}
-	look := term.Plain
-	if t, err := audit.ParseTranscript(data); err == nil {
-		look = term.StyleOf(t.Deck)
-	}
-	var hands []term.Hand
-	for _, c := range shown {
-		label := c.Purpose
-		if c.Recipient != "" {
-			label = c.Recipient
-			if c.Purpose != "seat" {
-				label += " (" + c.Purpose + ")"
-			}
-		}
-		if c.Round > 0 {
-			label = fmt.Sprintf("round %d, %s", c.Round, label)
-		}
-		f := look.Face(c.Name)
-		if c.Name == "" { // of a draw list
-			f = term.Face{Text: fmt.Sprint(c.Shows)}
-		}
-		if label = term.Visible(label); len(hands) == 0 || hands[len(hands)-1].Label != label {
-			hands = append(hands, term.Hand{Label: label})
-		}
-		last := &hands[len(hands)-1]
-		last.Cards = append(last.Cards, f)
-	}
-	return term.DrawHands(s.P, hands, s.W)
-}
-
 // conclusion is the verdict in words: what it says, and what it does not say.
 func (s Sheet) conclusion(v *verify.Verdict) string {
+	text, all := s.head(headOf(v)), Conclude(v)
 	switch v.Verdict {
 	case verify.Failed:
-		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+".")
 		for _, step := range v.Steps {
 			if step.Cause != "" {
 				text += term.Hanging("Likely cause: ", term.Visible(step.Cause)+".", s.W)
@@ -230,27 +114,48 @@ func (s Sheet) conclusion(v *verify.Verdict) string {
 		}
 		return text + "Rely on nothing that this file says.\n"
 	case verify.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.P.Warn,
-			": the file uses something that this version does not know. That is no sign of a fault.")
+		return text
 	case verify.Consistent:
-		return s.headline("KEY NOT PINNED", s.P.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
-			s.points([]string{
-				"Anybody can make such a file with a key of their own.",
-				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from the person who gave it to you) and run this again with --key.",
-			})
+		return text + "\n" + s.points([]string{
+			"Anybody can make such a file with a key of their own.",
+			"Take the ledger's verifier key from somewhere you trust (not from this file, nor from the person who gave it to you) and run this again with --key.",
+		})
 	}
-	all := Conclude(v)
-	return s.Proved(v) + "\nThis says\n" + s.points(told(all, "says")) + "\nIt does not say\n" +
-		s.points(told(all, "not"))
+	return text + "\nThis says\n" + s.points(told(all, "says")) + "\nIt does not say\n" + s.points(told(all, "not"))
 }
 
 // Proved is the headline for a file that holds under a trusted key.
-func (s Sheet) Proved(v *verify.Verdict) string {
+func (s Sheet) Proved(v *verify.Verdict) string { return s.head(headOf(v)) }
+
+// A head is the first sentence of a verdict. Its first word has the colour of the class: good, warn or bad.
+type head struct{ Class, Word, Rest string }
+
+func headOf(v *verify.Verdict) head {
+	switch v.Verdict {
+	case verify.Failed:
+		return head{"bad", "FAILED", " at the step " + v.Failed + "."}
+	case verify.CannotJudge:
+		return head{"warn", "CANNOT JUDGE",
+			": the file uses something that this version does not know. That is no sign of a fault."}
+	case verify.Consistent:
+		return head{"warn", "KEY NOT PINNED", ": the file agrees with itself, and nothing is proved."}
+	}
 	words := inWords[v.Level]
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
 		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
 	}
-	return s.headline("PROVED", s.P.Good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
+	h := head{"good", "PROVED", fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words)}
+	if ended := endedBadly(v); ended != "" {
+		h.Class, h.Word = "warn", "PROVED, AND "+capitals(ended)
+	}
+	return h
+}
+
+func capitals(code string) string { return strings.ToUpper(strings.ReplaceAll(code, "_", " ")) }
+
+func (s Sheet) head(h head) string {
+	paint := map[string]func(string) string{"good": s.P.Good, "warn": s.P.Warn, "bad": s.P.Bad}
+	return s.headline(h.Word, paint[h.Class], h.Rest)
 }
 
 // forWhom says for whom the level is mixed, "" at other levels.

@@ -12,7 +12,7 @@ const listedDraws = 20
 
 // terms writes the document that says what the values mean. Of a wheel it writes the label of each drawn value
 // and how many values have that label, of a pay table the first line, of a list of tickets the count and root.
-func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...any)) {
+func (f *facts) terms(v *verify.Verdict) {
 	t := v.Terms
 	switch {
 	case t == nil:
@@ -22,14 +22,14 @@ func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...
 			weights[l.Label] = l.Weight
 			total += uint64(l.Weight)
 		}
-		fact("wheel", "%s, %s, with the hash %s", term.Plural(uint64(len(t.Labels)), "label"),
+		f.add("wheel", "%s, %s, with the hash %s", term.Plural(uint64(len(t.Labels)), "label"),
 			term.Plural(total, "value"), t.Hash)
 		for i, c := range v.Cards {
 			if i == listedDraws {
-				fact("", "and %d more: --json lists them", len(v.Cards)-listedDraws)
+				f.add("", "and %d more: --json lists them", len(v.Cards)-listedDraws)
 				break
 			}
-			fact("", "place %d shows %s: %s, %s of %s", c.Place, term.Counted(uint64(c.Shows)), c.Label,
+			f.add("", "place %d shows %s: %s, %s of %s", c.Place, term.Counted(uint64(c.Shows)), c.Label,
 				term.Counted(uint64(weights[c.Label])), term.Counted(total))
 		}
 	case t.Text != "":
@@ -37,10 +37,10 @@ func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...
 		if more {
 			first += " …"
 		}
-		fact("pay table", "%s, with the hash %s", first, t.Hash)
+		f.add("pay table", "%s, with the hash %s", first, t.Hash)
 	case t.Count > 0:
-		fact("tickets", "%s in a list with the root %s, which was not seen here", term.Counted(t.Count), t.Hash)
+		f.add("tickets", "%s in a list with the root %s, which was not seen here", term.Counted(t.Count), t.Hash)
 	default:
-		fact("terms", "a %s with the hash %s, which is not in the file", strings.ReplaceAll(t.Kind, "_", " "), t.Hash)
+		f.add("terms", "a %s with the hash %s, which is not in the file", strings.ReplaceAll(t.Kind, "_", " "), t.Hash)
 	}
 }

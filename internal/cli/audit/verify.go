@@ -26,6 +26,7 @@ type VerifyCmd struct {
 	Deck     string   `placeholder:"NAME" help:"Fail unless this published deck was shuffled as a whole, such as standard-52 or shoe-8."`
 	Explain  bool     `help:"Show every draw and swap, if the tape is disclosed."`
 	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
+	HTML     string   `name:"html" placeholder:"FILE" help:"Also write the verdict to FILE as one page to print: what was proved and how, for which hand, and how to repeat it."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
@@ -36,6 +37,7 @@ Examples:
 
     shuffled verify transcript.json --key main.vkey
     shuffled verify transcript.json --key main.vkey --explain
+    shuffled verify transcript.json --key main.vkey --html verdict.html
     shuffled verify transcript.json --policy player.policy --require witnessed
     shuffled verify transcript.json --key main.vkey --auditor lab.vkey
     shuffled verify transcript.json --key main.vkey --co-dealer lab.policy
@@ -82,6 +84,11 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 		return err
 	}
 	v := verify.File(data, trust)
+	if c.HTML != "" {
+		if err := writeVerdictPage(c.HTML, c.File, data, trust, v); err != nil {
+			return err
+		}
+	}
 	var paper *DryRun
 	if c.Explain {
 		paper = NewDryRun(data)

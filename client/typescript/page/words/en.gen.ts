@@ -1,5 +1,8 @@
 // Made by npm run page from internal/cli/audit/words.txt. DO NOT EDIT.
 export const conclusions = {
+  void: "The house declared this hand void: it does not count. It stays in the ledger, and so does what was dealt of it.",
+  expired: "Nobody closed this hand by its deadline, and it expired. It stays in the ledger, and so does what was dealt of it.",
+  opened_and_not_dealt_on: "The co-dealer’s ledger says that it opened more places of this shuffle ({places}) than were dealt, or are named by the close. The house can have looked at what lies there and ended the hand, or the co-dealer opened it unasked. An audit of both ledgers says which.",
   entry_stands: "This entry stands at this place in the ledger whose key you trust.",
   entry_seen: "Enough witnesses of your policy saw it there: the house cannot take it back and show them another ledger.",
   order_fixed: "In the ledger, signed by the key you trust, the whole order stands fixed before the first deal.",

@@ -80,10 +80,6 @@ export const en = {
   // The verdict.
   verdicts: { "proved": "Proved", "consistent": "Consistent, but not proved", "failed": "This does not hold", "cannot judge": "This page cannot judge it" },
   noEvidence: "Damaged, or no evidence at all",
-  receiptWitnessed: "This entry stands in the ledger of the key you trust, and the witnesses you trust saw it there.",
-  witnessed: "Everything that this file shows holds, under the key and the witnesses you trust. They saw the shuffle fixed before the first card was dealt.",
-  mixed: "Everything that this file shows holds, under the key and the witnesses you trust. They saw the shuffle fixed before the first card was dealt, and your own secret value is in it.",
-  mixedAll: "Everything that this file shows holds, under the key and the witnesses you trust. They saw the shuffle fixed before the first card was dealt, and before the round of a public beacon came out whose value is in it.",
   receipt: "This entry stands in the ledger of the key you trust.",
   receiptOfLink: "This entry stands in the ledger of the key that came with the link, which you say you have compared.",
   proved: "Everything that this file shows holds, under the key you trust.",
@@ -189,6 +185,7 @@ export const en = {
   cardsShown: "The cards shown", valuesDrawn: "The values drawn", numbersDrawn: "The numbers drawn", result: "The result",
   none: "None.",
   counts: (shown: number, dealt: number, opened: number, places: number) => `Shown to everybody: ${shown} of ${dealt} dealt. ${opened} are opened here; ${places} were locked in before the deal. # counts the places dealt, from 0.`,
+  round: (n: number) => `Round ${n}`,
   faceDown: "A card face down was dealt, and this file does not show it. It is still locked in.",
   moreBelow: (n: number) => `… and ${n} more, in the JSON below.`,
   yours: (name: string) => `${name}: this file is for you`,
@@ -234,10 +231,9 @@ export const en = {
   noTicket: "{name} is no proof of a ticket of this shuffle: {why}.",
 
   // How the shuffle began and ended.
-  voided: (why: string) => `The house declared this shuffle void. Its reason: ${why}. The shuffle stays in the ledger, and so does what was dealt of it.`,
   reasons,
-  reasonUnknown: "one that this page does not know",
-  expired: "Nobody closed this shuffle by its deadline, and it expired. It stays in the ledger, and so does what was dealt of it.",
+  endTitles: { void: "A void hand", expired: "An expired hand", opened_and_not_dealt_on: "Opened and not dealt on" },
+  reasonUnknown: "for a reason that this page does not know",
   continued: "The game went on with cards of this shuffle, shuffled again: the next shuffle at this table.",
   overdue: (when: string) => `This file ends before the shuffle was closed. It was to be closed by ${when}, and by this device’s clock that is past. Ask for the file as it is now: without a close, the house is late.`,
   shuffle: (id: number) => `shuffle ${id}`,
@@ -249,14 +245,12 @@ export const en = {
   run: (n: number, purpose: string, recipient: string | undefined, open: boolean) => `${n} ${purpose}${recipient ? ` for ${recipient}` : ""}${open ? ", public" : ""}`,
   places: (first: number, last: number) => first === last ? `Place ${first}` : `Places ${first} to ${last}`,
   asked: (places: string, when: string | undefined, runs: string, state: boolean) => `${places}: asked for ${when === undefined ? "" : `at ${when} by its clock, `}in one request (${runs})${state ? ", with a hash of a history that nobody checked here" : ""}. The file does not show that this was not early.`,
-  openedOnly: "Opened and not dealt on",
-  openedOnlyMeans: (n: string, one: boolean) => `The co-dealer’s ledger says that it opened ${n} ${one ? "place" : "places"} of this shuffle that were not dealt, and that the close does not name. The house can have looked at what lies there and ended the hand, or the co-dealer opened it unasked. An audit of both ledgers says which.`,
   unplayed: (cards: string) => `The shuffle ended without a deal of these places. They would have shown ${cards}.`,
   unplayedUnseen: "The co-dealer entered this, no card of it was opened to the house, and the shuffle ended without a deal of these places.",
 
   // What the file says.
   facts: "What the file says", factsFailed: "What the file says: do not rely on it",
-  ledger: "Ledger", production: "production", testing: "sandbox",
+  house: "House", production: "production", testing: "sandbox",
   size: "Entries in it", entry: "Entry", written: "Written", shuffleNumber: "Shuffle", fileOf: "File of", table: "Table", game: "Game",
   committed: "Committed", dealtBy: "Dealt by", closeBy: "To close by", closedAt: "Closed", state: "State", statedBy: "Stated by", witnessesAt: "Witnesses", disclosure: "Randomness goes to",
   commitment: "Commitment", deckRoot: "Deck root",
@@ -272,6 +266,10 @@ export const en = {
   goesOn: "continued: its randomness comes after the last shuffle of these cards",
   notTrusted: (who: string) => `${who}, who is not trusted: it gives nothing`,
   everybody: "everybody, at the close", toAuditors: "the auditors, at the close",
+  paperTitle: "Verdict on a shuffle", paperHow: "How", paperRepeat: "How to repeat it",
+  paperSteps: "Every step of the published check, worked out again without the house:",
+  repeat: "Take this very file and the ledger’s verifier key, the key from somewhere you trust, and run {command}, or give both to this page, also without a network.",
+  file: "File", keyGiven: "Key", noKeyGiven: "none was given: nothing is proved",
   json: "The verdict as JSON",
 };
 

@@ -4,14 +4,15 @@ import type { Verdict } from "./types.ts";
 
 export type ConclusionCode = keyof typeof CONCLUSIONS;
 
-// A Conclusion is what a proved file proves, or what a file that holds leaves open.
-export interface Conclusion { kind: "says" | "not"; code: ConclusionCode; values: Record<string, string | number | string[]> }
+// A Conclusion is what a proved file proves (says), what a file that holds leaves open (not), or an end that no reader
+// may take for that of a hand that was played (ended).
+export interface Conclusion { kind: "ended" | "says" | "not"; code: ConclusionCode; values: Record<string, string | number | string[]> }
 
 // conclude gives the conclusions from a verdict on a file that holds. Without a trusted key it proves nothing.
 export function conclude(v: Verdict): Conclusion[] {
   if (v.level === undefined) return [];
   const holds = conclusionsOf(v), values = valuesOf(v);
-  return (Object.keys(CONCLUSIONS) as ConclusionCode[]).filter((code) => holds[code] && (v.verdict === "proved" || CONCLUSIONS[code].kind === "not"))
+  return (Object.keys(CONCLUSIONS) as ConclusionCode[]).filter((code) => holds[code] && (v.verdict === "proved" || CONCLUSIONS[code].kind !== "says"))
     .map((code) => ({ kind: CONCLUSIONS[code].kind, code, values: Object.fromEntries(CONCLUSIONS[code].values.map((name) => [name, values[name]!])) }));
 }
 
@@ -19,7 +20,7 @@ const believed = (v: Verdict) => (v.statements ?? []).filter((s) => s.trusted).m
 
 function valuesOf(v: Verdict): Record<string, string | number | string[] | undefined> {
   const all = v.mixed?.find((m) => m.for === "everybody");
-  return { names: believed(v), overlap: v.overlap, co_dealer: v.blind?.co_dealer, seen: v.mixed?.[0]?.witnessed, round: all?.round, out: all?.time };
+  return { names: believed(v), places: v.not_dealt_on ?? 0, overlap: v.overlap, co_dealer: v.blind?.co_dealer, seen: v.mixed?.[0]?.witnessed, round: all?.round, out: all?.time };
 }
 
 // conclusionsOf says of each conclusion whether a proved file allows it.
@@ -28,7 +29,11 @@ function conclusionsOf(v: Verdict): Record<ConclusionCode, boolean> {
   const file = v.kind === "transcript", mixed = v.level === "mixed", witnessed = v.level === "witnessed", blind = v.blind !== undefined, { terms, shuffled } = v;
   const stated = believed(v).length > 0, closed = v.state === "closed", tape = ok("tape"), unmade = file && closed && !ok("order");
   const shown = (v.cards?.length ?? 0) > 0;
+  const looked = v.dealt_on === "opened_only";
   return {
+    void: file && !looked && v.outcome === "void",
+    expired: file && !looked && v.outcome === "expired",
+    opened_and_not_dealt_on: looked,
     entry_stands: !file,
     entry_seen: !file && witnessed,
     order_fixed: file,

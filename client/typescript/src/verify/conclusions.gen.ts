@@ -1,6 +1,9 @@
 // Made by npm run page from internal/cli/audit/words.txt. DO NOT EDIT.
 // CONCLUSIONS has the kind of each conclusion, and the values that its sentence names.
 export const CONCLUSIONS = {
+  void: { kind: "ended", values: [] },
+  expired: { kind: "ended", values: [] },
+  opened_and_not_dealt_on: { kind: "ended", values: ["places"] },
   entry_stands: { kind: "says", values: [] },
   entry_seen: { kind: "says", values: [] },
   order_fixed: { kind: "says", values: [] },

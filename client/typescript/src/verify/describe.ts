@@ -99,7 +99,7 @@ export function tell(s: Whole): Story {
     parent: parent && { id: parent.id, cards: parent.positions.length },
     cutCard: end_at.form === 0 ? null : { place: end_at.place ?? s.endAt, lo: end_at.lo, hi: end_at.hi },
     order: order < 0 ? null : { first: order, cards: runs.length - order },
-    dealt: runs.map((run, place) => ({ purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: isPublic(s, runs, place) })),
+    dealt: runs.map((run, place) => ({ purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: isPublic(s, runs, place), round: run.round })),
     tape: !s.disclosed ? "secret" : s.disclosed.form === TAPE ? "public" : "sealed",
   };
 }

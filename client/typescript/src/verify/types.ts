@@ -227,6 +227,6 @@ export interface Story {
   parent: { id: number; cards: number } | null;
   cutCard: { place?: number; lo?: number; hi?: number } | null;
   order: { first: number; cards: number } | null;
-  dealt: { purpose: string; recipient?: string; public: boolean }[]; // by place, shown here or not
+  dealt: { purpose: string; recipient?: string; public: boolean; round: number }[]; // by place, shown here or not; round 0: none
   tape: "secret" | "public" | "sealed";
 }
