@@ -155,8 +155,7 @@ func (t *transcript) asked() (string, error) {
 	return fmt.Sprintf("%d requests, each behind the entry before it", len(t.deals)), err
 }
 
-// unplayed: after the last deal of the shuffle, the co-dealer gave at most one deal more, and the
-// close names it as not played.
+// unplayed: after the last deal the co-dealer gave at most one more, of the next places, and the close names it.
 func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Foreign, before tlog.Hash) error {
 	var named *audit.Blind
 	if t.closed != nil {
@@ -173,6 +172,8 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 		return fmt.Errorf("%d deals of the co-dealer were not dealt on, and the close names %t", len(rest), named != nil)
 	case named.Deal != audit.Foreign{Index: proofs[0].Index, Leaf: tlog.RecordHash(proofs[0].Entry)}:
 		return errors.New("the close names another deal of the co-dealer as not played")
+	case rest[0].First != t.second.asked-rest[0].Count(), t.second.asked > t.commit.Context.Recipe.Positions():
+		return fmt.Errorf("what was not played, from place %d on, are not the next places", rest[0].First)
 	}
 	if want := len(rest[0].Opens()); len(named.Values) != want && len(named.Values) > 0 {
 		return fmt.Errorf("the close names %d values of the co-dealer that were not played, and %d were asked for",

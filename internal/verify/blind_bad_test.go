@@ -105,6 +105,14 @@ func notAsked(b *badAdder) {
 	add("unplayed-not-asked", "what was not played was asked for without the tape", func(p *pair) {
 		unplayed(p, p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 }), as)
 	})
+	add("unplayed-behind-a-gap", "what was not played was asked for behind a place that was left out", func(p *pair) {
+		p.by.h.cheating()
+		unplayed(p, p.ask(1, two), as)
+	})
+	add("unplayed-too-long", "what was not played was asked for behind the last place", func(p *pair) {
+		p.by.h.cheating()
+		unplayed(p, p.ask(0, []audit.Run{{Count: 7, Purpose: audit.PurposeBurn}}), as)
+	})
 	closed := func(name, about string, follows func(p *pair, f *audit.Follows) *audit.Follows) {
 		add(name, about, func(p *pair) {
 			p.play(two...).close(audit.OutcomeCompleted, audit.ReasonNone)

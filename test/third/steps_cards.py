@@ -63,7 +63,7 @@ def read_mix(case):
 
 
 def position_of(case, place):
-    """Return the position that a place shows (SPEC 4.3, 4.5)."""
+    """Return the position that a place shows (SPEC 4.3, SPEC-BLIND 1)."""
     if case.context["kind"] != 1:
         return place
     if case.named is None:

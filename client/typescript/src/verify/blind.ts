@@ -1,4 +1,4 @@
-// The extensions that tie shuffles of two ledgers together (4.5, 5.2 to 5.6).
+// The extensions that tie shuffles of two ledgers together (SPEC-BLIND 4).
 import { Malformed } from "./errors.ts";
 import { ORIGIN, Reader } from "./reader.ts";
 import type { Asked, Blind, Bytes, Follows, Foreign } from "./types.ts";

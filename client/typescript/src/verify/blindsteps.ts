@@ -103,8 +103,10 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   if (named) {
     if (!isOf(named.deal, rest[0]!)) throw new Fault("the close names another deal of the co-dealer as not played");
     if (!s.mix && s.context.plan.length > 1) throw new Fault("what was not played was asked for, and the mix is missing");
+    const { deal } = rest[0]!.entry;
+    if (deal.first_place !== asked(order) - count(deal) || asked(order) > positions(s.context)) throw new Fault(`what was not played, from place ${deal.first_place} on, are not the next places`);
     await mustAsk(s, rest[0]!, before);
-    mustShowUnplayed(s, rest[0]!.entry.deal, named.values);
+    mustShowUnplayed(s, deal, named.values);
   } else if (s.file.co_dealer!.unplayed.length > 0) {
     throw new Fault("the file opens what was not played, and the close names none");
   }
