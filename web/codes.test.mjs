@@ -23,14 +23,11 @@ const refuses = (kind, what, ...bytes) => assert.throws(() => accepts(...bytes),
 
 test("the page knows the codes of SPEC section 15", () => {
   const spec = readFileSync(new URL("../docs/SPEC.md", import.meta.url), "utf8");
-  const table = /<!-- codes: [^>]*-->([\s\S]*?)<!-- codes end -->/.exec(spec)[1];
+  const text = /<!-- codes: [^>]*-->([\s\S]*?)<!-- codes end -->/.exec(spec)[1].replace(/\s+/g, " ");
   const lists = {};
-  let list;
-  for (const line of table.split("\n")) {
-    const [, name, , code, word, , meaning] = line.split("|").map((cell) => cell.trim());
-    const head = /^\*\*(\w+)\*\*$/.exec(name ?? "");
-    if (head) list = lists[head[1]] = { open: /open list/.test(line), names: {} };
-    else if (/^\d+$/.test(code ?? "") && !meaning.startsWith("reserved: ")) list.names[code] = word;
+  for (const [, name, kind, codes] of text.matchAll(/- \*\*(\w+)\*\* \((open|closed), section [\d.]+\): (.*?)(?= - \*\*|$)/g)) {
+    lists[name] = { open: kind === "open", names: {} };
+    for (const [, code, word] of codes.matchAll(/(\d+) `(\w+)` (?!reserved: )/g)) lists[name].names[code] = word;
   }
   assert.ok(Object.keys(lists).length > 20);
   assert.deepEqual(parts.CODES, lists);
