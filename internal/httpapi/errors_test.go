@@ -148,10 +148,7 @@ A request that is refused is answered with a problem document of RFC 9457. Its m
 `)
 	for _, code := range slices.Sorted(maps.Keys(problems)) {
 		k := problems[code]
-		again := ""
-		if k.Retry {
-			again = " (again, after Retry-After)"
-		}
+		again := map[bool]string{true: " (again, after Retry-After)"}[k.Retry]
 		fmt.Fprintf(&b, "\n## %s\n\n%d%s. %s **Cure:** %s\n", code, k.Status, again, k.Cause, k.Cure)
 		for _, want := range []string{`<section id="` + string(code) + `">`, html.EscapeString(k.Cause),
 			html.EscapeString(k.Cure)} {

@@ -102,17 +102,14 @@ func notAsked(b *badAdder) {
 	add("unplayed-another", "the close names another hash of what was not played", func(p *pair) {
 		unplayed(p, p.ask(0, two), func(b *audit.Blind) { b.Deal.Leaf[0] ^= 1 })
 	})
-	add("unplayed-not-asked", "what was not played was asked for without the tape", func(p *pair) {
-		unplayed(p, p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 }), as)
-	})
-	add("unplayed-behind-a-gap", "what was not played was asked for behind a place that was left out", func(p *pair) {
-		p.by.h.cheating()
-		unplayed(p, p.ask(1, two), as)
-	})
-	add("unplayed-too-long", "what was not played was asked for behind the last place", func(p *pair) {
-		p.by.h.cheating()
-		unplayed(p, p.ask(0, []audit.Run{{Count: 7, Purpose: audit.PurposeBurn}}), as)
-	})
+	add("unplayed-not-asked", "what was not played was asked for without the tape",
+		func(p *pair) { unplayed(p, p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 }), as) })
+	elsewhere := func(name, about string, first int, runs ...audit.Run) {
+		add(name, about, func(p *pair) { p.by.h.cheating(); unplayed(p, p.ask(first, runs), as) })
+	}
+	elsewhere("unplayed-behind-a-gap", "what was not played was asked for behind a place that was left out", 1, two...)
+	elsewhere("unplayed-too-long", "what was not played was asked for behind the last place", 0,
+		audit.Run{Count: 7, Purpose: audit.PurposeBurn})
 	closed := func(name, about string, follows func(p *pair, f *audit.Follows) *audit.Follows) {
 		add(name, about, func(p *pair) {
 			p.play(two...).close(audit.OutcomeCompleted, audit.ReasonNone)
