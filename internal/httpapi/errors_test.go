@@ -174,11 +174,7 @@ func wrapped(text string) string {
 		for len(line) > 120 {
 			at := strings.LastIndex(line[:119], " ")
 			b.WriteString(line[:at] + "\n")
-			if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "  ") {
-				line = "  " + line[at+1:]
-			} else {
-				line = line[at+1:]
-			}
+			line = line[at+1:]
 		}
 		b.WriteString(line)
 	}
