@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -220,7 +219,7 @@ func TestBadState(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "state")
 	commits(t, other.client(nil, func(cfg *client.Config) { cfg.State = client.FileState(path) }), 2, "a")
-	foreign, err := os.ReadFile(path)
+	foreign, err := client.FileState(path).Load()
 	must(t, err)
 	for what, state := range map[string]client.State{
 		"unreadable":       badState{load: full},
@@ -245,7 +244,7 @@ func TestForkInState(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state")
 		commits(t, d.client(nil, func(cfg *client.Config) { cfg.State = client.FileState(path) }), 2, "a")
 		var kept struct{ Newest string }
-		b, err := os.ReadFile(path)
+		b, err := client.FileState(path).Load()
 		if err == nil {
 			err = json.Unmarshal(b, &kept)
 		}

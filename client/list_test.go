@@ -1,8 +1,11 @@
 package client_test
 
 import (
+	"context"
+	"log"
 	"net/http"
 	"net/url"
+	"os"
 	"testing"
 	"time"
 
@@ -70,4 +73,77 @@ func TestSamePage(t *testing.T) {
 	for _, err := range c.Tables(t.Context()) {
 		isFault(t, "tables", err, "the same page")
 	}
+}
+
+// TestRoulette: each pocket of a wheel once, the zeros by their own names, and none that is 37.
+func TestRoulette(t *testing.T) {
+	t.Parallel()
+	for _, zeros := range [][]string{{"0"}, {"0", "00"}} {
+		stops, at := client.Roulette(zeros...), map[string]int{}
+		for i, s := range stops {
+			if at[s.Label] = i; s.Weight != 1 {
+				t.Errorf("%q has the weight %d", s.Label, s.Weight)
+			}
+		}
+		if n := 36 + len(zeros); len(stops) != n || len(at) != n {
+			t.Errorf("%v: %d stops with %d labels, want %d", zeros, len(stops), len(at), n)
+		}
+		for label, want := range map[string]int{"0": 0, "1": len(zeros), "36": len(stops) - 1, "37": 0, "": 0} {
+			if at[label] != want {
+				t.Errorf("%v: %q is stop %d, want %d", zeros, label, at[label], want)
+			}
+		}
+	}
+}
+
+// sandbox starts a daemon for an example: a real one, with its ledger on disk and
+// witnesses, and a client that pins the policy. done stops it.
+func sandbox(witnesses int) (c *client.Client, done func()) {
+	s := &stage{ctx: context.Background()}
+	d := newDaemonWith(s, setting{witnesses: witnesses})
+	c = d.client(nil, d.witnessed)
+	return c, s.end
+}
+
+// stage is what the stack needs of a test, for an example, which has none.
+type stage struct {
+	testing.TB
+	ctx      context.Context
+	cleanups []func()
+}
+
+func (s *stage) Helper()                   {}
+func (s *stage) Context() context.Context  { return s.ctx }
+func (s *stage) Cleanup(f func())          { s.cleanups = append(s.cleanups, f) }
+func (s *stage) Fatal(args ...any)         { log.Panic(args...) }
+func (s *stage) Fatalf(f string, a ...any) { log.Panicf(f, a...) }
+func (s *stage) Error(args ...any)         { log.Panic(args...) }
+func (s *stage) Errorf(f string, a ...any) { log.Panicf(f, a...) }
+
+func (s *stage) TempDir() string {
+	dir, err := os.MkdirTemp("", "example")
+	check(err)
+	s.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (s *stage) end() {
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
+	}
+}
+
+// check ends an example. A game back end looks at the error: see docs/CLIENT.md.
+func check(err error) {
+	if err != nil {
+		log.Panic(err)
+	}
+}
+
+// names returns the names of dealt cards.
+func names(d *client.Deal) (names []string) {
+	for _, card := range d.Cards {
+		names = append(names, *card.Card)
+	}
+	return names
 }

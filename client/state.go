@@ -1,12 +1,9 @@
 package client
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
+
+	"shuffled/internal/process"
 )
 
 // State keeps some bytes for a client, so that after a restart it still refuses a ledger that does not extend what it
@@ -18,55 +15,29 @@ type State interface {
 	Save([]byte) error
 }
 
-// FileState keeps the state in a file, which is replaced as a whole. File and directory are flushed to disk before Save
-// returns, so that the newest state survives a crash of the machine: back end and daemon may be on one machine, and
-// start anew together. A new checkpoint costs two flushes, which concurrent calls share. Each client needs a file of
-// its own.
-func FileState(path string) State { return fileState(path) }
+// FileState keeps the state in a file, in place and in two slots, so that a write that is cut off leaves what was saved
+// before. The bytes are flushed to disk before Save returns, so that the newest state survives a crash of the machine:
+// back end and daemon may be on one machine, and start anew together. A new checkpoint costs one flush, which
+// concurrent calls share. Each client needs a file of its own.
+func FileState(path string) State { return &fileState{path: path} }
 
-type fileState string
+type fileState struct {
+	path string
+	file *process.Slots // nil: not opened
+}
 
-func (f fileState) Load() ([]byte, error) {
-	b, err := os.ReadFile(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the state: %w", err)
+func (f *fileState) Load() (b []byte, err error) {
+	if f.file, b, err = process.OpenSlots(f.path); err != nil {
+		return nil, fmt.Errorf("reading the state %s: %w", f.path, err)
 	}
 	return b, nil
 }
 
-func (f fileState) Save(b []byte) error { return f.save(b, (*os.File).Sync) }
-
-// save is Save with a way to flush files, so that tests can make it fail.
-func (f fileState) save(b []byte, flush func(*os.File) error) error {
-	next, err := os.CreateTemp(filepath.Dir(string(f)), filepath.Base(string(f))+".*")
-	if err != nil {
-		return err
+func (f *fileState) Save(b []byte) error {
+	if f.file == nil {
+		if _, err := f.Load(); err != nil {
+			return err
+		}
 	}
-	_, err = next.Write(b)
-	if err == nil {
-		err = flush(next) // before the name: else a crash may leave an empty file
-	}
-	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), string(f))
-	}
-	if err != nil {
-		os.Remove(next.Name())
-		return err
-	}
-	return flushDir(filepath.Dir(string(f)), flush)
-}
-
-// flushDir makes a rename durable. Windows cannot flush directories.
-func flushDir(path string, flush func(*os.File) error) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(flush(d), d.Close())
+	return f.file.Write(b)
 }

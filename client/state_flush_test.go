@@ -2,58 +2,13 @@ package client
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
-)
 
-// TestFileStateFlushes: a state is kept when the file, and then its directory, have been flushed. Where either cannot
-// be, Save says so, and one that could not be flushed does not take the place of the one before.
-func TestFileStateFlushes(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows flushes no directories")
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "state")
-	f := fileState(path)
-	if err := f.Save([]byte("old")); err != nil {
-		t.Fatal(err)
-	}
-	broken := errors.New("input/output error")
-	for i, c := range []struct {
-		what string // is flushed, and fails
-		kept string
-	}{{"a file", "old"}, {"a directory", "new"}} {
-		var flushed []string
-		err := f.save([]byte("new"), func(file *os.File) error {
-			info, err := file.Stat()
-			if err != nil {
-				t.Fatal(err)
-			}
-			flushed = append(flushed, map[bool]string{false: "a file", true: "a directory"}[info.IsDir()])
-			if b, err := os.ReadFile(path); !info.IsDir() && (err != nil || string(b) != "old") {
-				t.Errorf("when the new file is flushed the state is %q already", b)
-			}
-			if len(flushed) == i+1 {
-				return broken
-			}
-			return file.Sync()
-		})
-		if !errors.Is(err, broken) || flushed[i] != c.what {
-			t.Errorf("%s cannot be flushed: %v; flushed %v", c.what, err, flushed)
-		}
-		if b, err := f.Load(); err != nil || string(b) != c.kept {
-			t.Errorf("%s cannot be flushed, and the state is %q, %v", c.what, b, err)
-		}
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 1 {
-		t.Errorf("files are left: %v, %v", left, err)
-	}
-}
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
 
 // failing is a state that cannot be kept for a while.
 type failing struct {
@@ -88,5 +43,35 @@ func TestSaveAgain(t *testing.T) {
 		if err := c.save(); err != nil || len(state.saved) != 1 {
 			t.Errorf("saved %d times, %v", len(state.saved), err)
 		}
+	}
+}
+
+// TestTwoHeadsOfOneSize: the second of two checkpoints of one size is a fork, be the first one the newest, one that
+// waits for its proof, or one that was proved; and it is one every time that it is seen.
+func TestTwoHeadsOfOneSize(t *testing.T) {
+	t.Parallel()
+	at := func(size uint64, root byte) head {
+		return head{audit.Checkpoint{Size: size, Root: tlog.Hash{root}}, []byte{byte(size), root}}
+	}
+	h := newHeads()
+	for _, size := range []uint64{3, 5, 9, 7} {
+		if other, open := h.add(at(size, 1)); other != nil || !open {
+			t.Fatalf("size %d: %v, %v", size, other, open)
+		}
+	}
+	delete(h.loose, 5) // proved
+	for range 2 {
+		for size, first := range map[uint64]uint64{9: 9, 3: 3, 7: 7, 5: 9} { // what was proved is part of the newest
+			other, open := h.add(at(size, 2))
+			if other == nil || open || other.Size != first || other.Root != (tlog.Hash{1}) {
+				t.Errorf("another root at size %d: %+v, %v", size, other, open)
+			}
+			if other, _ := h.add(at(size, 1)); other != nil {
+				t.Errorf("the first at size %d, after another: %+v", size, other)
+			}
+		}
+	}
+	if h.newest.Size != 9 || h.newest.Root != (tlog.Hash{1}) || len(h.loose) != 2 {
+		t.Errorf("the newest is %+v, and %d wait", h.newest.Checkpoint, len(h.loose))
 	}
 }

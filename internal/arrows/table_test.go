@@ -205,11 +205,11 @@ var table = map[string]row{
 		why: "for game back ends, which check what they are told",
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
 		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon",
-			"internal/wire"},
+			"internal/wire", "internal/process"},
 	},
 	"internal/codealer": {
 		why:  "asks the co-dealer of a house as any house would, and writes no entry",
-		ours: []string{"client", "internal/audit", "internal/dealer", "internal/ledger"},
+		ours: []string{"client", "internal/audit", "internal/dealer", "internal/ledger", "internal/process"},
 	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",

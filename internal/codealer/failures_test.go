@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/codealer"
 	"shuffled/internal/dealer"
@@ -350,7 +351,7 @@ func TestChecksBehindDeals(t *testing.T) {
 	state, err := json.Marshal(map[string]any{"newest": string(p.lab.ledger.Head().Checkpoint),
 		"loose": []string{string(two.ledger.Head().Checkpoint)}})
 	check(t, err)
-	check(t, os.WriteFile(filepath.Join(p.dir, "state"), state, 0o600))
+	check(t, client.FileState(filepath.Join(p.dir, "state")).Save(state))
 	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
 	p.house.serve()
 	for place := 0; err == nil && place < 52; place++ { // no deal waits for the comparison

@@ -75,3 +75,6 @@ func HasSwap() bool {
 	list, err := os.ReadFile("/proc/swaps") // a line of titles, then one for each device
 	return err != nil || bytes.Count(list, []byte("\n")) > 1
 }
+
+// datasync makes the bytes of a file durable, and what is needed to find them: not its times.
+func datasync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

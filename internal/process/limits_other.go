@@ -2,7 +2,10 @@
 
 package process
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // OpenFiles returns how many files and connections this process may have open.
 func OpenFiles() (uint64, error) { return 0, errors.ErrUnsupported }
@@ -21,3 +24,5 @@ func FreeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
 
 // HasSwap reports whether the host may write memory to a disk.
 func HasSwap() bool { return true }
+
+func datasync(f *os.File) error { return f.Sync() }

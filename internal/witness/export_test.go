@@ -2,5 +2,7 @@ package witness
 
 import "os"
 
-// SetSync replaces (*os.File).Sync before the first request.
-func (w *Witness) SetSync(f func(*os.File) error) { w.sync = f }
+// SetSync replaces what makes the state of a log durable.
+func (w *Witness) SetSync(origin string, f func(*os.File) error) {
+	w.logs[originHash(origin)].latest.file.Sync = f
+}

@@ -29,6 +29,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/process"
 )
 
 // maxStepBack is how far the clock may be behind the newest cosignature. Then the next cosignature has the time of the
@@ -54,8 +55,7 @@ type Witness struct {
 	lock     *os.File
 	now      func() time.Time
 	log      *slog.Logger
-	sync     func(*os.File) error // (*os.File).Sync except in tests
-	slots    chan struct{}        // requests under way
+	slots    chan struct{} // requests under way
 	metrics  metrics
 }
 
@@ -63,11 +63,10 @@ type Witness struct {
 type witnessed struct {
 	origin string
 	keys   []note.Verifier
-	path   string // of the state file
 
 	mu     sync.Mutex // held from the check of a size to the end of the write
-	latest *cosigned  // as on the disk
-	doubt  error      // if it is not nil, nothing is cosigned until a restart
+	latest stored     // as on the disk
+	doubt  error      // of a write: which of two states the disk has. Then nothing is cosigned until a restart
 }
 
 // emptyRoot is the root of a tree without entries: the state of a log that was never cosigned.
@@ -84,7 +83,7 @@ func Open(cfg Config) (*Witness, error) {
 		return nil, errors.New("opening a witness: no log is named")
 	}
 	w := &Witness{
-		cosigner: c, logs: make(map[string]*witnessed), now: cfg.Now, log: cfg.Log, sync: (*os.File).Sync,
+		cosigner: c, logs: make(map[string]*witnessed), now: cfg.Now, log: cfg.Log,
 		slots: make(chan struct{}, maxRequests),
 	}
 	if w.lock, err = lockDir(cfg.Dir); err != nil {
@@ -103,7 +102,9 @@ func Open(cfg Config) (*Witness, error) {
 		byOrigin[key.Name()] = append(byOrigin[key.Name()], key)
 	}
 	for _, origin := range slices.Sorted(maps.Keys(byOrigin)) {
-		w.add(cfg.Dir, origin, byOrigin[origin], state[origin])
+		if err := w.add(cfg.Dir, origin, byOrigin[origin], state[origin]); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
 		delete(state, origin)
 	}
 	for origin := range state {
@@ -114,17 +115,16 @@ func Open(cfg Config) (*Witness, error) {
 }
 
 // add adds a log while the witness is opened.
-func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned) {
-	if latest == nil {
-		latest = &cosigned{Checkpoint: torchwood.Checkpoint{Origin: origin, Tree: tlog.Tree{Hash: emptyRoot}}}
+func (w *Witness) add(dir, origin string, keys []note.Verifier, latest stored) (err error) {
+	if latest.cosigned == nil {
+		latest.cosigned = &cosigned{Checkpoint: torchwood.Checkpoint{Origin: origin, Tree: tlog.Tree{Hash: emptyRoot}}}
+		latest.file, _, err = process.OpenSlots(filepath.Join(dir, originHash(origin)+stateSuffix))
 		w.log.Warn("a log has no state: its next checkpoint is accepted without a proof", "origin", origin)
 	} else {
 		w.log.Info("a log", "origin", origin, "size", latest.N, "root", latest.Hash)
 	}
-	l := &witnessed{
-		origin: origin, keys: keys, path: filepath.Join(dir, originHash(origin)+stateSuffix), latest: latest,
-	}
-	w.logs[originHash(origin)] = l
+	w.logs[originHash(origin)] = &witnessed{origin: origin, keys: keys, latest: latest}
+	return err
 }
 
 // Close releases the state directory. No request may be under way.
@@ -237,13 +237,11 @@ func (w *Witness) advance(l *witnessed, r Request, cp torchwood.Checkpoint, sigs
 	if next.text == l.latest.text && next.time == l.latest.time && len(next.line) == len(l.latest.line) {
 		return l.latest.line, nil // the same statement: a replay costs no disk
 	}
-	if err := writeState(l.path, next.note, w.sync); err != nil {
-		if errors.Is(err, errDoubt) {
-			l.doubt = err
-		}
-		return nil, err
+	if err := l.latest.file.Write(next.note); err != nil {
+		l.doubt = fmt.Errorf("writing the state: %w", err)
+		return nil, l.doubt
 	}
-	l.latest = next
+	l.latest.cosigned = next
 	return next.line, nil
 }
 
@@ -269,5 +267,5 @@ func grows(known tlog.Tree, r Request, next tlog.Tree) error {
 func (l *witnessed) newest() *cosigned {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.latest
+	return l.latest.cosigned
 }
