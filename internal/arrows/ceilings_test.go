@@ -42,7 +42,7 @@ func (all ceilings) hold(t *testing.T, name, of string, n int) {
 	switch {
 	case !ok:
 		t.Errorf("%s has no ceiling for %s", ceilingFile, name)
-	case n == 0:
+	case n == 0 && c.most > 0:
 		t.Errorf("%s: no %s: has the table lost a package?", name, of)
 	case n > c.most:
 		t.Errorf("%s has %d %s, and its ceiling is %d: take out elsewhere what this change needs", name, n, of, c.most)

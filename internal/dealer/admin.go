@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"shuffled/internal/audit"
@@ -100,49 +99,6 @@ func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *aud
 		}
 	}
 	return d.append(ctx, actor, c)
-}
-
-// SubmitAct appends an act that administrators signed, and the entry that the act approves. body is nil for an act that
-// waits or cancels. act is nil if an act that waits approves body.
-func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
-	error) {
-	if act == nil {
-		if err := d.checkWaits(ctx, audit.Approved(actor.Identity, body)); err != nil {
-			return Recorded{}, err
-		}
-	}
-	switch b := body.(type) {
-	case nil:
-		return d.append(ctx, actor, act)
-	case *audit.Key:
-		a, err := d.cfg.Ledger.AddKey(ctx, actor, b, act)
-		if err != nil {
-			return Recorded{}, err
-		}
-		return Recorded{Index: a.Index, Receipt: a.Receipt.Text()}, nil
-	case *audit.Event:
-		if b.Kind == audit.EventLatchClear {
-			return d.ClearLatch(ctx, actor, b.Reason, act)
-		}
-	}
-	if act == nil {
-		return d.append(ctx, actor, body)
-	}
-	return d.append(ctx, actor, act, body)
-}
-
-// checkWaits returns an error unless an act that waits has this digest. The rules of legality ask for an act only where
-// two administrators are needed, and a daemon asks for one always.
-func (d *Dealer) checkWaits(ctx context.Context, digest [32]byte) error {
-	p, err := d.cfg.Ledger.Persons(ctx)
-	if err != nil {
-		return err
-	}
-	waits := func(w audit.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
-	if !slices.ContainsFunc(p.Waiting, waits) {
-		return illegal(audit.RuleAct, "no act that waits approves this entry")
-	}
-	return nil
 }
 
 func checkReason(reason string) error {

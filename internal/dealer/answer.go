@@ -23,7 +23,8 @@ type request[A any] struct {
 // answer answers a request about shuffle id. The same request gets the same answer for ever.
 //
 // If a rule refuses the entry, a copy of the request may have been first, and answer looks for it. If the dealer itself
-// refused the request, because of what it remembers of the shuffle, it forgets that and tries once more.
+// refused the request, because of what it remembers of the shuffle, it forgets that and tries once more; so it does if
+// the shuffle has more entries by now.
 func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (none A, _ error) {
 	look := d.owned
 	if q.durable {
@@ -34,11 +35,14 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 		return none, err
 	}
 	for {
-		refused := errVanished
+		refused, before := errVanished, len(r.rows)
 		if !q.stands(r) {
 			a, err := q.do(r)
+			if err == nil {
+				return a, nil
+			}
 			if _, ok := errors.AsType[*audit.Illegal](err); !ok {
-				return a, err
+				return none, err // and no card of a deal that may not be durable
 			}
 			refused = err
 		}
@@ -46,7 +50,8 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			return none, err
 		}
 		stands := q.stands(r)
-		if !stands && (q.durable || refused == errVanished || judged(refused) || !d.recent.forget(id)) {
+		if !stands && (q.durable || refused == errVanished || judged(refused) ||
+			!d.recent.forget(id) && len(r.rows) <= before) {
 			return none, refused
 		}
 		if err := q.may(r); err != nil { // the owner may be another one now
@@ -76,4 +81,63 @@ func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledg
 	}
 	receipt, err = prove(ctx, row)
 	return Answered{Time: Time(e.Time), Repeated: true}, receipt, err
+}
+
+// The dealer checks the owner of a shuffle before it opens the tape. The rule owner of the ledger
+// (docs/SPEC.md section 9) does not see a repeated request, because that appends nothing.
+
+// may returns why the caller may not make a request about a shuffle, nil if the caller may.
+type may func(*record) error
+
+// owned is glance of a shuffle about which the caller may make a request. A refusal comes from what
+// is durable, because a takeover may be lost in a failover.
+func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error) {
+	r, err := d.glance(ctx, id)
+	if err != nil || may(r) == nil {
+		return r, err
+	}
+	return d.durablyOwned(ctx, id, may)
+}
+
+// durablyOwned is record of a shuffle about which the caller may make a request.
+func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record, error) {
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r, may(r)
+}
+
+// mayPlay checks that the actor's identity may mix, deal, reveal and continue the shuffle.
+func mayPlay(actor audit.Actor) may {
+	return func(r *record) error {
+		if err := r.ownedBy(actor); err != nil {
+			return err
+		}
+		if r.extent != audit.ExtentPlay {
+			return illegal(audit.RuleOwner,
+				"the identity %s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
+		}
+		return nil
+	}
+}
+
+// mayClose checks that the actor's identity may close the shuffle as the request says. If the tape
+// is lost, an administrator closes the shuffle, who owns none.
+func mayClose(actor audit.Actor, req CloseRequest) may {
+	return func(r *record) error {
+		if req.Reason == audit.ReasonTapeLost {
+			return nil
+		}
+		return r.ownedBy(actor)
+	}
+}
+
+func (r *record) ownedBy(actor audit.Actor) error {
+	if r.owner != actor.Identity {
+		return illegal(audit.RuleOwner,
+			"shuffle %d belongs to %s, and the request comes from %s: %s can take the shuffle over", r.id, r.owner,
+			actor.Identity, actor.Identity)
+	}
+	return nil
 }

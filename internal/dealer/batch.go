@@ -9,35 +9,6 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Operation is one request of a batch. Exactly one of its requests is set, or Err.
-type Operation struct {
-	Table   string // of the commit, or of the shuffle
-	Shuffle uint64 // the shuffle that it is about; unused for a commit, and if Of is set
-	Of      int    // the earlier operation that makes this shuffle; -1: none
-
-	Key    string // of a commit or draw
-	Cards  *ShuffleRequest
-	Draws  *DrawsRequest
-	Mix    *MixRequest
-	Deal   *DealRequest
-	Reveal *RevealRequest
-	Close  *CloseRequest
-
-	Err error // why the caller refused it already
-}
-
-// commits reports whether the operation makes a shuffle.
-func (o *Operation) commits() bool { return o.Cards != nil || o.Draws != nil }
-
-// child reports whether the operation makes a shuffle of cards that another one has left.
-func (o *Operation) child() bool { return o.Cards != nil && o.Cards.Parent != nil }
-
-// Result is the answer to an operation: a Shuffle, Mix, Deal, Reveal or Close; or an error.
-type Result struct {
-	Answer any
-	Err    error
-}
-
 // RoundsError refuses a batch for all or none, because an operation needs an entry that an earlier
 // operation of the batch appends.
 type RoundsError struct{ Operation int }
@@ -93,17 +64,6 @@ func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, 
 		left = slices.DeleteFunc(left, func(i int) bool { return b.done[i] })
 	}
 	return b.results, nil
-}
-
-// batch is the state of one batch.
-type batch struct {
-	*Dealer
-	ctx     context.Context // of the request
-	actor   audit.Actor
-	ops     []Operation
-	results []Result
-	done    []bool
-	ids     []uint64 // ids of the operations' shuffles, as far as they are known
 }
 
 // do answers operation i.

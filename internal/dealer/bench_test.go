@@ -28,7 +28,7 @@ func BenchmarkCommitKernel(b *testing.B) {
 		b.Fatal(err)
 	}
 	deck, _ := shuffle.Named("standard-52")
-	d := &Dealer{cfg: Config{Entropy: source, Keys: ring}}
+	d := &Dealer{keyed: keyed{opener: opener{reader{cfg: Config{Entropy: source, Keys: ring}}}}}
 	c := &audit.Context{Origin: "casino.example/main", Table: "table-7", DeckHash: deck.Hash(),
 		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic}
 	r := audit.Receipt{Index: 1_000_003, Proof: make([]tlog.Hash, 20), Checkpoint: bytes.Repeat([]byte("x"), 180)}

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
@@ -19,7 +17,7 @@ import (
 // the two, or the game may have given the deal up. The close must name such a deal, because checkpoints in other
 // shuffles may show it. Only a close as void or expired may leave a deal unplayed. If the co-dealer gives no answer, a
 // close fails, except as expired, with a lost tape, or as void because of the co-dealer.
-func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
+func (d *Dealer) unplayed(ctx context.Context, r *record, req *ending) error {
 	if !r.blind() {
 		return nil
 	}
@@ -59,20 +57,9 @@ func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) err
 // lastAnswer is how long a close that needs no answer of the co-dealer waits for one.
 const lastAnswer = 5 * time.Second
 
-// seen returns the newest checkpoint of the order's ledger that the shuffle has.
-func (r *record) seen(o *order) audit.Head {
-	if last := len(r.deals) - 1; last >= 0 {
-		return r.deals[last].deal.Blind.Head
-	}
-	return o.head
-}
-
-// nextOf names the next places of the order.
-func (r *record) nextOf(o *order) Next { return Next{o.origin, o.Index, r.next(), r.seen(o).Size} }
-
 // openedLast asks the co-dealer for a deal behind the last one of the shuffle. It fills the deal
 // in and returns it; nil if the co-dealer has none.
-func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *CloseRequest) (*audit.Deal, error) {
+func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *ending) (*audit.Deal, error) {
 	if d.cfg.CoDealer == nil || req.silent[o.origin] {
 		return nil, ErrCoDealer
 	}
@@ -121,14 +108,14 @@ func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *au
 	defer t.wipe()
 	t.give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
 	for _, place := range of.Opens() {
-		cards = append(cards, t.cards(names, place, 1)...)
+		cards = append(cards, t.card(names, place))
 	}
 	return cards, nil
 }
 
 // showUnplayed fills in what the places that were not played would have shown. If the tape cannot
 // be opened, the close has no values and no openings.
-func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *CloseRequest) (err error) {
+func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *ending) (err error) {
 	g := req.end.Unplayed
 	req.end.Opened, err = d.wouldShow(ctx, r, deal, req.blind, g.Cards)
 	if err == nil || !errors.Is(err, ErrSealed) && req.Reason != audit.ReasonTapeLost {
@@ -141,20 +128,12 @@ func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, 
 
 // unplayedBehind is unplayed once more, for a shuffle that was dealt from since. If the batch has a
 // deal before the close, it does nothing: the co-dealer was asked for nothing behind that deal.
-func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseRequest, before []audit.Body) error {
+func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *ending, before []audit.Body) error {
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
 		return nil
 	}
 	req.blind, req.end = nil, keptEnd{Follows: req.end.Follows}
 	return d.unplayed(ctx, r, req)
-}
-
-// keptEnd is what is kept with the entry that discloses a tape.
-type keptEnd struct {
-	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
-	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
-	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
-	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
 }
 
 // ended has the co-dealer close the order of a shuffle, after the shuffle's own close, and keeps the receipt of that
@@ -189,30 +168,4 @@ func (d *Dealer) ended(r *record, appended []ledger.Appended) {
 		}
 		return d.cfg.Ledger.ReceiptUnder(ctx, row, d.cfg.Ledger.HeadFor(row.Index))
 	}, keep)
-}
-
-// orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
-func (r *record) orderEnd(o *order, c *audit.CoDealer, text []byte) (g Given, err error) {
-	if err := json.Unmarshal(text, &g); err != nil {
-		return g, err
-	}
-	var f foreign
-	var seen audit.Checkpoint
-	asked := 0
-	for _, receipt := range append(slices.Clip(c.Receipts), g.Receipt) {
-		seen = f.checkpoint
-		if f, err = parseForeign(receipt); err != nil {
-			return g, err
-		}
-		if deal, ok := f.body.(*audit.Deal); ok {
-			asked += deal.Count()
-		}
-	}
-	end, ok := f.body.(*audit.Close)
-	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.origin {
-		return g, errors.New("it is no close of the order")
-	}
-	row := r.rowOf(audit.TypeClose)
-	after := &audit.Foreign{Index: row.Index, Leaf: tlog.RecordHash(row.Entry)}
-	return g, errors.Join(f.checkpoint.CheckPrefix(seen, g.Last), end.EndsOrder(after, asked))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -25,11 +24,11 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 			}
 			return d.closeAgain(ctx, r)
 		},
-		do: func(r *record) (Close, error) { return d.close(ctx, actor, r, req) },
+		do: func(r *record) (Close, error) { return d.close(ctx, actor, r, ending{CloseRequest: req}) },
 	})
 }
 
-func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (Close, error) {
+func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req ending) (Close, error) {
 	if r.blind() { // only what is durable says what was not dealt
 		var err error
 		if r, err = d.record(ctx, r.id); err != nil {
@@ -53,27 +52,13 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req Cl
 	return closed(appended, shown), nil
 }
 
-// closed answers a close that was appended. shown is the answer to a final reveal in front of it,
-// without time and receipt; nil: none.
-func closed(appended []ledger.Appended, shown *Reveal) Close {
-	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
-	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close))
-	answer.Time, answer.Receipt = Time(appended[at].Entry.Time), appended[at].Receipt.Text()
-	if shown != nil {
-		before := appended[at-1]
-		shown.Time, shown.Receipt = Time(before.Entry.Time), before.Receipt.Text()
-		answer.Reveal = shown
-	}
-	return answer
-}
-
 // end appends the close of an open shuffle, with the final reveal in front of it that the request may ask for.
-func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (_ []ledger.Appended,
+func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req ending) (_ []ledger.Appended,
 	shown *Reveal, err error) {
 	t := new(opened)
 	if req.Outcome != audit.OutcomeVoid || req.Reveal != nil { // a foul deck ends void only
 		if t, err = d.open(ctx, r); err == nil {
-			shown, err = d.shownAtClose(ctx, r, t, &req, r.next())
+			shown, err = d.shownAtClose(ctx, r, t, &req.CloseRequest, r.next())
 		}
 	} else {
 		var inputs []uint32
@@ -131,13 +116,4 @@ func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
 		answer.Reveal = &shown
 	}
 	return answer, nil
-}
-
-// closeAnswer is the answer to a close without its time and receipts. It has the tape only if the
-// close discloses it to everybody.
-func closeAnswer(c *audit.Close) (a Close) {
-	if c.Form == audit.FormTape {
-		a.Tape = c.Tape
-	}
-	return a
 }

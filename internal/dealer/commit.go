@@ -6,14 +6,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/semaphore"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
@@ -21,79 +14,7 @@ import (
 	"shuffled/internal/outcome"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
-	"shuffled/internal/terms"
 )
-
-// Config is what a dealer works with. All of it is required except Round, Watch and Rotation.
-type Config struct {
-	Ledger  *ledger.Ledger
-	Store   ledger.Store // the ledger's
-	Entropy *entropy.Source
-	Keys    *seal.Keyring
-	Log     *slog.Logger
-	// Now is the time in UTC milliseconds. It decides which shuffles are overdue, which round of the
-	// beacon a plan gets, how long an order must stay open, and when a disclosure key is too old.
-	// The ledger gives entries their times.
-	Now func() int64
-
-	// Round fetches the signature of a round of quicknet; nil: callers bring it.
-	Round func(ctx context.Context, round uint64) ([48]byte, error)
-
-	// Watch gets every outcome, after its tape is drawn and before its commit is written. So what
-	// becomes of the commit does not choose what Watch gets. It keeps no outcome, and does not make
-	// a commit wait. nil: outcomes are not watched.
-	Watch func(shuffle.Recipe, shuffle.Outcome)
-
-	// CoDealer reaches the co-dealers of the ledger; nil: none.
-	CoDealer CoDealer
-	// Houses are the ledgers that this one deals orders for, by origin; nil: none.
-	Houses map[string]House
-
-	// Decks are those that the ledger may commit, as in package config.
-	Decks []string
-
-	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
-	Rotation time.Duration
-}
-
-// Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a cache of the ledger.
-type Dealer struct {
-	cfg              Config
-	newestKey        atomic.Pointer[ledger.Disclosure] // for disclosure; other daemons may have written since
-	keyTurn          *semaphore.Weighted               // held to ask the ledger for a disclosure key or to make one
-	underway         singleflight
-	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
-	durable, visible shuffles
-	recent           *recent
-	wheels           *lru.Cache[[32]byte, *terms.Document] // that were read, by hash
-	decks            sync.Map                              // hashes of published decks that the store holds
-	conflicts        atomic.Uint64
-}
-
-// Orders reports whether the ledger deals orders for others.
-func (d *Dealer) Orders() bool { return len(d.cfg.Houses) > 0 }
-
-// Conflicts counts requests of houses for places of an order that another request was given.
-func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
-
-// New returns a dealer.
-func New(cfg Config) *Dealer {
-	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
-	store, id := cfg.Store, cfg.Ledger.ID()
-	durable := shuffleLoader(store, id, ledger.Durable)
-	readers := shuffleLoader(store, id, ledger.Durable)
-	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
-	return &Dealer{
-		cfg: cfg, keyTurn: semaphore.NewWeighted(1), byKey: commitLoader(store, id),
-		durable: ledger.NewApart(durable, readers),
-		visible: ledger.NewApart(shuffleLoader(store, id, ledger.Visible), readers),
-		recent:  newRecent(),
-		wheels:  wheels,
-	}
-}
-
-// Ledger returns the ledger that the dealer serves.
-func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 
 // Shuffle draws a tape, commits to the order that the tape gives, and answers when the commit is
 // durable. The same key and request get the same answer for ever; another request under the key
@@ -101,22 +22,14 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 // continued in the same batch; its tape is disclosed when the last child of the chain closes.
 func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
-	return d.serve(ctx, actor, key, &asked{
+	return d.make(ctx, actor, key, &asked{
 		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
 	}, err)
 }
 
-// asked is a request for a commit, of cards or draws.
-type asked struct {
-	context *audit.Context
-	deck    shuffle.Deck // zero for a draw list and a child
-	made    any          // the request
-	closeBy *Time
-	gameRef string
-	child   *ShuffleRequest // when its Parent is set
-
-	request [32]byte // requestHash
-	tag     [32]byte // of the commit
+// make answers a request for a commit: from the commit under its key, or with a new one.
+func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
+	return d.serve(ctx, actor, key, a, invalid, func() (Shuffle, error) { return d.committed(ctx, actor, a) })
 }
 
 // committed draws a tape and appends the commit to it.
@@ -240,9 +153,112 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 	return made, sealed, t, nil
 }
 
-// shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
-func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) Shuffle {
-	_, coDealer := keptWith(c, kept)
-	return Shuffle{Answered: Answered{Time: Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
-		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: Time(c.CloseBy), Receipt: receipt, CoDealer: coDealer}
+// newDecks returns the deck to be written with a commit, because receipts have only its hash. It
+// returns none for a published deck that the store has, for a draw list and for a child.
+func (d *Dealer) newDecks(a *asked) []ledger.Deck {
+	if a.deck.Len() == 0 {
+		return nil
+	}
+	hash := a.deck.Hash()
+	if _, ok := d.decks.Load(hash); ok {
+		return nil
+	}
+	return []ledger.Deck{{Hash: hash, Cards: a.deck.Cards()}}
+}
+
+// appendCommit appends a commit, which is the body of the proposal. The close of its parent comes
+// behind the commit of a child.
+func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal,
+	from *parent) ([]ledger.Appended, error) {
+	if from != nil {
+		from.continued(&p)
+	}
+	if c.Disclosure == audit.DisclosurePublic {
+		return d.propose(ctx, p)
+	}
+	return d.appendUnder(ctx, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
+}
+
+// Draws commits to drawn values as [Dealer.Shuffle] commits to cards.
+func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req DrawsRequest) (Shuffle, error) {
+	c, deck, err := req.context(d.cfg.Ledger.Genesis())
+	return d.make(ctx, actor, key, &asked{
+		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef,
+	}, err)
+}
+
+// context validates r and returns the context of its commit. A wheel is a shuffle of cards, one for
+// each unit of weight, of which one is taken: context returns its deck.
+func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
+	none := shuffle.Deck{}
+	c, err := r.common().context(g)
+	if err != nil {
+		return nil, none, err
+	}
+	given := 0
+	for _, there := range []bool{r.Ranges != nil, r.Numbers != nil, r.Wheel != nil} {
+		if there {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, none, &RequestError{"ranges", "or \"numbers\" or \"wheel\" must be given, and only one of them"}
+	}
+	if r.Wheel == nil {
+		return c, none, r.draws(c)
+	}
+	names, err := r.stops()
+	if err != nil {
+		return nil, none, err
+	}
+	deck, err := shuffle.NewDeck(names)
+	if err != nil {
+		return nil, none, &RequestError{"wheel", "must make a deck: " + err.Error()}
+	}
+	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: 1}
+	return c, deck, nil
+}
+
+// draws fills in the recipe of ranges or numbers.
+func (r *DrawsRequest) draws(c *audit.Context) error {
+	if r.Plan != nil && r.Plan.Cut {
+		return &RequestError{"mix.cut", "must be left out, because drawn values keep their places"}
+	}
+	if n := r.Numbers; n != nil {
+		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxRange {
+			return &RequestError{"numbers.of", fmt.Sprintf("must be %d to %d", shuffle.MinCards, shuffle.MaxRange)}
+		}
+		if err := c.TakeNumbers(n.Of, n.Take); err != nil {
+			return &RequestError{"numbers.take", fmt.Sprintf("must be 1 to %d, from a total of %d numbers",
+				min(n.Of, shuffle.MaxNumbers), n.Of)}
+		}
+		return nil
+	}
+	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
+		return &RequestError{"ranges", fmt.Sprintf("must have 1 to %d ranges", shuffle.MaxCards)}
+	}
+	for i, k := range r.Ranges {
+		if k < 1 || k > shuffle.MaxRange {
+			return &RequestError{fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("must be 1 to %d", shuffle.MaxRange)}
+		}
+	}
+	c.Recipe = shuffle.Recipe{Ranges: r.Ranges}
+	if err := c.Recipe.Validate(); err != nil {
+		return &RequestError{"ranges", "must need no more than one draw can give, so make several draws: " + err.Error()}
+	}
+	return nil
+}
+
+// stops returns the cards of a wheel's deck.
+func (r *DrawsRequest) stops() (names []string, err error) {
+	for i, s := range r.Wheel {
+		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
+			return nil, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
+				fmt.Sprintf("must be at least 1, and the sum of all weights at most %d", shuffle.MaxCards)}
+		}
+		for range s.Weight {
+			names = append(names, s.Label)
+		}
+	}
+	return names, nil
 }

@@ -1,242 +1,44 @@
-// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It draws a tape, turns it
-// into an order, commits to the order, and then gives out cards with their openings. The rules of package audit decide
-// which entry may follow; the sequencer of the ledger asks them.
-//
-// No answer has a tape or an undealt card before the close is durable. Under disclosure to
-// auditors a tape leaves this package only sealed: for the database, and to the auditors.
 package dealer
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
+	"sync"
+	"sync/atomic"
+	"time"
 
-	"shuffled/internal/audit"
-	"shuffled/internal/wire"
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/terms"
 )
 
-// Requests and answers are those of the contract (internal/httpapi/openapi.yaml). A nil or zero member is absent, if it
-// may be. Two requests are the same only if the same members are absent.
-
-// ShuffleRequest asks for a shuffle. Exactly one of Deck, Cards and Parent is set.
-type ShuffleRequest struct {
-	Table      string           `json:"table"`
-	Deck       string           `json:"deck,omitzero"`       // published name
-	Cards      []string         `json:"cards,omitzero"`      // custom deck, 2..4,096 names
-	Take       *int             `json:"take,omitzero"`       // cards to commit, absent: all
-	EndAt      *EndAt           `json:"end_at,omitzero"`     // cut-card place
-	Parent     *Parent          `json:"parent,omitzero"`     // cards of an open shuffle, in place of Deck and Cards
-	Plan       *MixPlan         `json:"mix,omitzero"`        // absent: none
-	Disclosure audit.Disclosure `json:"disclosure,omitzero"` // absent: the ledger's
-	CloseBy    *Time            `json:"close_by,omitzero"`   // absent: the ledger's default
-	GameRef    string           `json:"game_ref,omitzero"`
-	Terms      *audit.Terms     `json:"terms,omitzero"`      // absent: none; a child has its parent's
-	ForLedger  string           `json:"for_ledger,omitzero"` // an order for the ledger of this origin; absent: none
+// Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a cache of the ledger.
+type Dealer struct {
+	keyed
+	newestKey atomic.Pointer[ledger.Disclosure]     // for disclosure; other daemons may have written since
+	keyTurn   *semaphore.Weighted                   // held to ask the ledger for a disclosure key or to make one
+	wheels    *lru.Cache[[32]byte, *terms.Document] // that were read, by hash
+	decks     sync.Map                              // hashes of published decks that the store holds
+	conflicts atomic.Uint64
 }
 
-// Parent asks for cards of an open shuffle of the same table to be shuffled again.
-type Parent struct {
-	ID        uint64   `json:"id"`
-	Positions []uint16 `json:"positions,omitzero"` // committed positions, distinct; nil: those that were not dealt
+// Orders reports whether the ledger deals orders for others.
+func (d *Dealer) Orders() bool { return len(d.cfg.Houses) > 0 }
+
+// Conflicts counts requests of houses for places of an order that another request was given.
+func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
+
+// New returns a dealer.
+func New(cfg Config) *Dealer {
+	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
+	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
+	return &Dealer{keyed: keyed{opener: opener{newReader(cfg)}, byKey: commitLoader(cfg.Store, cfg.Ledger.ID())},
+		keyTurn: semaphore.NewWeighted(1), wheels: wheels}
 }
 
-// MixPlan asks for outside randomness: at least one source.
-type MixPlan struct {
-	CoDealer wire.True   `json:"co_dealer,omitzero"` // the places go through the order of the ledger's co-dealer
-	Slots    [][32]byte  `json:"slots,omitzero"`     // hashes of players' values
-	Beacon   *BeaconPlan `json:"beacon,omitzero"`
-	Cut      wire.True   `json:"cut,omitzero"`
-}
+// Ledger returns the ledger that the dealer serves.
+func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 
-// BeaconPlan names a round of the beacon.
-type BeaconPlan struct {
-	Round *uint64 `json:"round,omitzero"` // absent: the dealer chooses
-}
-
-// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is set.
-type DrawsRequest struct {
-	Table      string           `json:"table"`
-	Ranges     []uint32         `json:"ranges,omitzero"` // a value 1..k for each k, independent
-	Numbers    *Numbers         `json:"numbers,omitzero"`
-	Wheel      []Stop           `json:"wheel,omitzero"` // one spin
-	Plan       *MixPlan         `json:"mix,omitzero"`
-	Disclosure audit.Disclosure `json:"disclosure,omitzero"` // absent: the ledger's
-	CloseBy    *Time            `json:"close_by,omitzero"`   // absent: the ledger's default
-	GameRef    string           `json:"game_ref,omitzero"`
-	Terms      *audit.Terms     `json:"terms,omitzero"`      // absent: none
-	ForLedger  string           `json:"for_ledger,omitzero"` // an order for the ledger of this origin; absent: none
-}
-
-// Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a shuffle of them all.
-// So the commit fixes every number before the first one is known. Reservoir sampling, which is
-// made for lists of unknown length, could not do that.
-type Numbers struct {
-	Of   int `json:"of"`
-	Take int `json:"take"`
-}
-
-// Stop is one stop of a wheel. Its probability is its weight over the sum of all weights.
-type Stop struct {
-	Label  string `json:"label"`  // a card name
-	Weight int    `json:"weight"` // from 1
-}
-
-// EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
-type EndAt = wire.EndAt
-
-// Answered is the part that all answers have.
-type Answered struct {
-	Time     Time `json:"time"`              // of the entry
-	Repeated bool `json:"repeated,omitzero"` // the request was answered before, and the rest of the answer is the same
-}
-
-// Shuffle is the answer to a ShuffleRequest, the same for ever, except Repeated.
-type Shuffle struct {
-	Answered
-	ID         uint64   `json:"id"`
-	Table      string   `json:"table"`
-	Serial     uint64   `json:"serial"`
-	Commitment [32]byte `json:"commitment"`
-	DeckRoot   [32]byte `json:"deck_root"`
-	CloseBy    Time     `json:"close_by"`
-	Receipt    string   `json:"receipt"`            // C2SP tlog-proof of the commit
-	CoDealer   string   `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its commit
-}
-
-// MixRequest reveals the values of a plan.
-type MixRequest struct {
-	Slots  [][32]byte `json:"slots,omitzero"`
-	Beacon *[48]byte  `json:"beacon,omitzero"` // absent: the dealer fetches the round, if the plan has a beacon
-	Cut    *int       `json:"cut,omitzero"`
-}
-
-// Mix is the answer to a MixRequest, the same for ever, except Repeated.
-type Mix struct {
-	Answered
-	Receipt string `json:"receipt"`
-}
-
-// DealRequest asks for the next places of a shuffle.
-type DealRequest struct {
-	First int           `json:"first"` // below 0: not given
-	Runs  []audit.Run   `json:"runs"`
-	Close *CloseRequest `json:"close,omitzero"` // close it in the same batch
-	State [32]byte      `json:"state,omitzero"` // with a co-dealer: hash of the game's history, or zeros
-	Asked *Asking       `json:"asked,omitzero"` // of an order for another ledger
-}
-
-// Deal is the answer to a DealRequest, the same for ever, except Repeated.
-type Deal struct {
-	Answered
-	Cards    []audit.Card `json:"cards"`              // of runs that are not Aside, by place
-	Unopened []Unopened   `json:"unopened,omitempty"` // the other places
-	Shows    []uint32     `json:"shows,omitempty"`    // of draws, what the places of Cards show, moved by a mix
-	Labels   []string     `json:"labels,omitempty"`   // of a wheel, what Shows mean
-	Next     int          `json:"next"`               // the next place to deal
-	LastHand bool         `json:"last_hand,omitzero"` // the cut card has come out
-	Receipt  string       `json:"receipt"`
-	CoDealer string       `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its deal
-	Last     *audit.Last  `json:"last,omitzero"`      // with Asking.Since
-	Close    *Close       `json:"close,omitzero"`     // with DealRequest.Close
-}
-
-// Unopened is a place that was dealt and opens nothing.
-type Unopened struct {
-	Place     int           `json:"place"`
-	Purpose   audit.Purpose `json:"purpose"`
-	Recipient string        `json:"recipient,omitzero"`
-}
-
-// CloseRequest asks for the end of a shuffle.
-type CloseRequest struct {
-	Outcome audit.Outcome `json:"outcome"`          // completed, ended_early or void
-	Reason  audit.Reason  `json:"reason,omitzero"`  // with void
-	Reveal  []int         `json:"reveal,omitzero"`  // places that become public in front of it; nil: none
-	Follows string        `json:"follows,omitzero"` // of an order for another ledger: receipt of its shuffle's close
-
-	follows *audit.Follows  // of Follows, checked
-	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
-	end     keptEnd         // what is kept with the close
-	given   []byte          // what is kept with a deal in the same batch
-	silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
-}
-
-// Close is the answer to a CloseRequest, the same for ever, except Repeated.
-type Close struct {
-	Answered
-	Tape    []byte  `json:"tape,omitempty"` // when it is disclosed to everybody, else nil
-	Receipt string  `json:"receipt"`
-	Reveal  *Reveal `json:"reveal,omitzero"` // with CloseRequest.Reveal
-}
-
-// TakeoverRequest asks for a shuffle of another identity, to close it.
-type TakeoverRequest struct {
-	Reason string `json:"reason"` // written to the ledger for ever
-}
-
-// Takeover is the answer to a TakeoverRequest.
-type Takeover struct {
-	Answered
-	From    string `json:"from"` // the owner before
-	Receipt string `json:"receipt"`
-}
-
-// Status is the public state of a shuffle: what its commit's entry does not say.
-type Status struct {
-	Shuffle
-	Owner    string       // identity
-	Extent   audit.Extent // what the owner may do
-	Planned  bool         // it has a mix plan
-	Mixed    bool         // its plan was revealed
-	CutCard  bool         // it has a cut card
-	LastHand bool         // the cut card has come out
-	Next     int          // next place to deal
-	Overdue  bool         // close-by passed and it is open
-	Closed   bool
-	// Continued: closed as continued, and its tape is not disclosed yet.
-	Continued bool
-	ClosedAt  Time // when Closed
-	Outcome   audit.Outcome
-	Reason    audit.Reason
-}
-
-// RequestError refuses a request that is wrong whatever the state of the ledger is. Field is the
-// JSON member, Rule what it must be.
-type RequestError struct {
-	Field string
-	Rule  string
-}
-
-func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Rule) }
-
-// ValueError is a RequestError about a value that is not there, or that no request may have.
-type ValueError struct{ RequestError }
-
-func (e *ValueError) Unwrap() error { return &e.RequestError }
-
-// noValue is a ValueError.
-func noValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
-
-// What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's errors.
-var (
-	// ErrKeyReused: another request was made under this idempotency key.
-	ErrKeyReused = errors.New("the idempotency key was used for another request")
-	// ErrRepeated: another request dealt these places, mixed the shuffle or closed it.
-	ErrRepeated = errors.New("another request did this before")
-	// ErrNotFound: no shuffle has this id, or no entry this index.
-	ErrNotFound = errors.New("not found")
-	// ErrBeaconEarly: the beacon's round is not out, or no relay has it.
-	ErrBeaconEarly = errors.New("the beacon's round is not available yet")
-	// ErrCoDealer: the co-dealer did not answer, or its answer proves nothing.
-	ErrCoDealer = errors.New("the co-dealer does not answer")
-	// ErrCoDealerForked: the co-dealer's checkpoints contradict each other, and no operator has cleared this.
-	ErrCoDealerForked = errors.New("the co-dealer showed two histories")
-	// ErrEntropy: the generator is in doubt, and the latch is set.
-	ErrEntropy = errors.New("the entropy latch is set")
-	// ErrSealed: the sealing key of this tape is not available.
-	ErrSealed = errors.New("the tape cannot be opened with the sealing keys available")
-)
-
-// illegal refuses what a rule of the ledger forbids, before the ledger is asked.
-func illegal(rule, format string, args ...any) error {
-	return &audit.Illegal{Code: rule, Detail: fmt.Sprintf(format, args...)}
-}
+// maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
+const maxWheels = 64

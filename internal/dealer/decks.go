@@ -47,19 +47,6 @@ func base64Of(deck shuffle.Deck) string {
 	return base64.StdEncoding.EncodeToString(hash[:])
 }
 
-// newDecks returns the deck to be written with a commit, because receipts have only its hash. It
-// returns none for a published deck that the store has, for a draw list and for a child.
-func (d *Dealer) newDecks(a *asked) []ledger.Deck {
-	if a.deck.Len() == 0 {
-		return nil
-	}
-	hash := a.deck.Hash()
-	if _, ok := d.decks.Load(hash); ok {
-		return nil
-	}
-	return []ledger.Deck{{Hash: hash, Cards: a.deck.Cards()}}
-}
-
 // PublishedDecks returns the decks that a request may name.
 func PublishedDecks() (all []shuffle.Deck) {
 	for _, name := range shuffle.Names() {

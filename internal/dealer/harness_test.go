@@ -1,8 +1,6 @@
 package dealer_test
 
 import (
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -12,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"

@@ -39,16 +39,13 @@ func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, w
 	if len(public) == 0 {
 		return nil, nil
 	}
-	if err := r.ordered(); err != nil {
-		return nil, err
-	}
 	t, err := d.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer t.wipe()
 	for _, s := range public {
-		cards = append(cards, t.cards(nil, s.first, s.count)...)
+		cards = t.cards(cards, nil, s)
 	}
 	return cards, nil
 }
@@ -114,4 +111,14 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 		}
 	}
 	return cards, nil
+}
+
+// ending is a close on its way to the ledger.
+type ending struct {
+	CloseRequest
+	follows *audit.Follows  // of Follows, checked
+	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
+	end     keptEnd         // what is kept with the close
+	given   []byte          // what is kept with a deal in the same batch
+	silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
 }

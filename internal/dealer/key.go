@@ -10,68 +10,22 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
 )
 
 // The same idempotency key with the same request gets the same answer for ever, and draws no second tape. The answer is
 // in the ledger alone. The hash in a commit says which request it was made for.
 
-// serve answers a request for a commit from the commit under its key. If there is none, it draws
-// a tape and commits to what comes of it. invalid is what is wrong with the request.
-//
-// If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
-// another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
-func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
-	if err := audit.CheckIdempotencyKey(key); err != nil {
-		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
-	}
-	if invalid != nil {
-		return Shuffle{}, invalid
-	}
-	a.request = requestHash(a.made)
-	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
-	end, err := d.underway.begin(ctx, a.tag)
-	if err != nil {
-		return Shuffle{}, err
-	}
-	defer end()
-	var refused error // why the try before wrote nothing
-	for try := 0; ; try++ {
-		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
-			return s, err
-		}
-		if refused != nil && !errors.Is(refused, errMoved) {
-			return Shuffle{}, notRepeated(refused)
-		}
-		if try == childTries {
-			return Shuffle{}, illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
-		}
-		s, err := d.committed(ctx, actor, a)
-		if err == nil || !unwritten(err) && !errors.Is(err, errMoved) {
-			return s, err
-		}
-		refused = err // a copy of the request may have been first
-	}
-}
-
-// unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
-func unwritten(err error) bool {
-	_, illegal := errors.AsType[*audit.Illegal](err)
-	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
-	return illegal || duplicate
-}
-
-// notRepeated is the answer to a request that was refused and whose key is not found. If the key
-// was the reason, the lookup went to a database that was left behind in a failover.
-func notRepeated(refused error) error {
-	if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok {
-		return fmt.Errorf("%w: the database refuses a key as used, and does not show its entry", ledger.ErrUnavailable)
-	}
-	return refused
+// keyed finds commits by their idempotency keys.
+type keyed struct {
+	opener
+	underway singleflight
+	byKey    *loader[[32]byte, ledger.Row] // commits by key tag
 }
 
 // repeated answers from the commit under the key: ErrKeyReused if it was made for another request,
 // ledger.ErrNotFound if there is none.
-func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
+func (d *keyed) repeated(ctx context.Context, a *asked) (Shuffle, error) {
 	row, err := d.byKey.find(ctx, a.tag)
 	if err != nil {
 		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
@@ -99,20 +53,53 @@ func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
 	return answer, nil
 }
 
-// commitLoader finds commits by key tag.
-func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
-	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
-		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
-			rows, err := store.ByKeyTags(ctx, id, tags...)
-			if err != nil || len(rows) == 0 {
-				return nil, err
-			}
-			found := make(map[[32]byte]ledger.Row, len(rows))
-			for _, row := range rows {
-				found[row.KeyTag] = row
-			}
-			return found, nil
-		}}
+// requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
+const requestLabel = "shuffled/v1/request\x00"
+
+// requestHash is the hash of a request as it was parsed: absent members are absent, and no default is filled in. So it
+// is the same when the ledger's defaults change. A member that is added later must be left out where it is absent.
+func requestHash(req any) [32]byte {
+	b, err := json.Marshal(req)
+	if err != nil {
+		panic("dealer: a request has no JSON: " + err.Error()) // its types are those of this package
+	}
+	return sha256.Sum256(append([]byte(requestLabel), b...))
+}
+
+// asked is a request for a commit, of cards or draws.
+type asked struct {
+	context *audit.Context
+	deck    shuffle.Deck // zero for a draw list and a child
+	made    any          // the request
+	closeBy *Time
+	gameRef string
+	child   *ShuffleRequest // when its Parent is set
+
+	request [32]byte // requestHash
+	tag     [32]byte // of the commit
+}
+
+// shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
+func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) Shuffle {
+	_, coDealer := keptWith(c, kept)
+	return Shuffle{Answered: Answered{Time: Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: Time(c.CloseBy), Receipt: receipt, CoDealer: coDealer}
+}
+
+// unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
+func unwritten(err error) bool {
+	_, illegal := errors.AsType[*audit.Illegal](err)
+	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
+	return illegal || duplicate
+}
+
+// notRepeated is the answer to a request that was refused and whose key is not found. If the key
+// was the reason, the lookup went to a database that was left behind in a failover.
+func notRepeated(refused error) error {
+	if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok {
+		return fmt.Errorf("%w: the database refuses a key as used, and does not show its entry", ledger.ErrUnavailable)
+	}
+	return refused
 }
 
 // singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
@@ -140,15 +127,60 @@ func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err
 	}
 }
 
-// requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
-const requestLabel = "shuffled/v1/request\x00"
-
-// requestHash is the hash of a request as it was parsed: absent members are absent, and no default is filled in. So it
-// is the same when the ledger's defaults change. A member that is added later must be left out where it is absent.
-func requestHash(req any) [32]byte {
-	b, err := json.Marshal(req)
-	if err != nil {
-		panic("dealer: a request has no JSON: " + err.Error()) // its types are those of this package
-	}
-	return sha256.Sum256(append([]byte(requestLabel), b...))
+// commitLoader finds commits by key tag.
+func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
+	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
+		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
+			rows, err := store.ByKeyTags(ctx, id, tags...)
+			if err != nil || len(rows) == 0 {
+				return nil, err
+			}
+			found := make(map[[32]byte]ledger.Row, len(rows))
+			for _, row := range rows {
+				found[row.KeyTag] = row
+			}
+			return found, nil
+		}}
 }
+
+// serve answers a request for a commit from the commit under its key. If there is none, it draws
+// a tape and commits to what comes of it. invalid is what is wrong with the request.
+//
+// If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
+// another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
+func (d *keyed) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error,
+	commit func() (Shuffle, error)) (Shuffle, error) {
+	if err := audit.CheckIdempotencyKey(key); err != nil {
+		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
+	}
+	if invalid != nil {
+		return Shuffle{}, invalid
+	}
+	a.request = requestHash(a.made)
+	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
+	end, err := d.underway.begin(ctx, a.tag)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	defer end()
+	var refused error // why the try before wrote nothing
+	for try := 0; ; try++ {
+		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
+		if refused != nil && !errors.Is(refused, errMoved) {
+			return Shuffle{}, notRepeated(refused)
+		}
+		if try == childTries {
+			return Shuffle{}, illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
+		}
+		s, err := commit()
+		if err == nil || !unwritten(err) && !errors.Is(err, errMoved) {
+			return s, err
+		}
+		refused = err // a copy of the request may have been first
+	}
+}
+
+// childTries is how often the commit of a child is tried while its parent is being dealt from.
+const childTries = 4

@@ -9,7 +9,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
-	"shuffled/internal/ledger"
 )
 
 // beaconLead is how far ahead the round lies that the dealer chooses, in milliseconds: three
@@ -109,12 +108,8 @@ func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record, req MixR
 	if err != nil {
 		return Mix{}, err
 	}
-	mix := &audit.Mix{Shuffle: r.id, Values: req.values(signature)}
-	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
-	if err != nil {
-		return Mix{}, err
-	}
-	return Mix{Answered{Time: Time(appended[0].Entry.Time)}, appended[0].Receipt.Text()}, nil
+	answered, receipt, err := d.appendOne(ctx, actor, &audit.Mix{Shuffle: r.id, Values: req.values(signature)})
+	return Mix{answered, receipt}, err
 }
 
 func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {

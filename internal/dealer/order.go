@@ -1,11 +1,12 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -15,21 +16,6 @@ import (
 // The side of a co-dealer (docs/BLIND.md). A shuffle that is an order for another ledger is dealt only behind entries
 // of that ledger. The house of that ledger proves them under a checkpoint that a quorum of its witnesses cosigned.
 
-// House is a ledger that this one deals orders for: its signing keys, and the policy under which its checkpoints count.
-type House struct {
-	Keys   []note.Verifier
-	Policy *audit.Policy
-}
-
-// Asking is a request of a house to its co-dealer, without the runs.
-type Asking struct {
-	Commit string   `json:"commit"`         // receipt of the commit of the house's shuffle
-	After  string   `json:"after,omitzero"` // receipt of the mix or deal before it; absent: the commit comes before it
-	State  [32]byte `json:"state,omitzero"` // hash of the game's history, or zeros
-	Ask    [64]byte `json:"ask"`            // signature under the commit's ask key
-	Since  uint64   `json:"since,omitzero"` // entries of the checkpoint that the house's shuffle has; absent: not told
-}
-
 // houseOf returns the house that an order is for.
 func (d *Dealer) houseOf(origin string) (House, error) {
 	h, ok := d.cfg.Houses[origin]
@@ -38,27 +24,6 @@ func (d *Dealer) houseOf(origin string) (House, error) {
 			"this daemon gives no orders for the ledger %s: its policy is not among the houses of the configuration", origin)
 	}
 	return h, nil
-}
-
-// foreign is an entry of another ledger, proved under a checkpoint of it.
-type foreign struct {
-	audit.Foreign
-	body       audit.Body
-	signed     []byte
-	checkpoint audit.Checkpoint // signed, without its signatures
-}
-
-// parseForeign reads a receipt of another ledger. It does not check who signed the checkpoint.
-func parseForeign(text string) (f foreign, err error) {
-	r, e, err := audit.ReceiptEntry(text)
-	if err == nil {
-		f.checkpoint, err = audit.CheckpointText(r.Checkpoint)
-	}
-	if err == nil {
-		err = r.CheckInclusion(f.checkpoint)
-	}
-	f.Foreign, f.body, f.signed = audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}, e.Body, r.Checkpoint
-	return f, err
 }
 
 // proves returns the entry that a receipt of the house proves, under a checkpoint that the house's quorum cosigned.
@@ -74,6 +39,87 @@ func (h House) proves(origin, field, text string) (f foreign, err error) {
 			origin, err)}
 	}
 	return f, nil
+}
+
+// usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was not dealt from.
+func (r *record) usedBy() (of audit.Foreign, ok bool) {
+	if r.commit.Context.ForLedger == "" || len(r.deals) == 0 {
+		return of, false
+	}
+	return r.deals[0].deal.Asked.Commit, true
+}
+
+// follows checks the receipt that the close of an order follows: of the close of the house's
+// shuffle that the order was dealt for.
+func (d *Dealer) follows(r *record, req *ending) error {
+	origin := r.commit.Context.ForLedger
+	of, used := r.usedBy()
+	switch {
+	case req.Follows == "":
+		return nil // the rule co_dealer says when one is needed
+	case origin == "" || !used:
+		return illegal(audit.RuleCoDealer,
+			"follows must be left out, except for an order for another ledger that was dealt from")
+	}
+	h, err := d.houseOf(origin)
+	if err != nil {
+		return err
+	}
+	f, err := h.proves(origin, "follows", req.Follows)
+	if err != nil {
+		return err
+	}
+	c, ok := f.body.(*audit.Close)
+	if !ok || c.Shuffle != of.Index || c.Outcome == audit.OutcomeContinued {
+		return &RequestError{"follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin)}
+	}
+	req.follows, req.end.Follows = &audit.Follows{Foreign: f.Foreign, Places: r.next()}, req.Follows
+	return nil
+}
+
+// orders refuses an order for a ledger that is not among the houses of the configuration. A production ledger gives
+// orders only if its deals wait for witnesses and any two quorums of the house's policy share one.
+func (d *Dealer) orders(c *audit.Context) error {
+	if c.ForLedger == "" {
+		return nil
+	}
+	h, err := d.houseOf(c.ForLedger)
+	if err != nil {
+		return err
+	}
+	if c.Production && (d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
+		return illegal(audit.RuleCoDealer, "the deals of a production ledger that gives orders must wait for "+
+			"witnesses, and any two quorums of the house's policy must share a witness")
+	}
+	return nil
+}
+
+// words lists the runs of a deal for an error.
+func (at dealt) words() string {
+	var runs []string
+	for _, run := range at.deal.Runs {
+		words := fmt.Sprintf("%d %s", run.Count, run.Purpose)
+		if run.Recipient != "" {
+			words += " to " + run.Recipient
+		}
+		runs = append(runs, words)
+	}
+	return strings.Join(runs, ", ")
+}
+
+// dealOrder is the way of a deal of an order: it is checked against the house's ledger, and proved to the house.
+func (d *Dealer) dealOrder(ctx context.Context, g *dealing) (answer Deal, err error) {
+	g.kept = []byte(cmp.Or(g.req.Asked.After, g.req.Asked.Commit))
+	if err = d.begin(ctx, g); err == nil {
+		err = d.asks(g.record, g.body, g.req.Asked)
+	}
+	if err == nil {
+		answer, err = d.enter(ctx, g)
+	}
+	if err == nil {
+		answer.Receipt, answer.Last, err = d.proveOrder(ctx, g.row, g.req.Asked.Since)
+	}
+	return answer, err
 }
 
 // asks checks a request for the next places of an order against the house's ledger, and fills in what the deal says of
@@ -127,14 +173,6 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
 	return nil
 }
 
-// usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was not dealt from.
-func (r *record) usedBy() (of audit.Foreign, ok bool) {
-	if r.commit.Context.ForLedger == "" || len(r.deals) == 0 {
-		return of, false
-	}
-	return r.deals[0].deal.Asked.Commit, true
-}
-
 // comesAfter returns why the next deal of an order does not come behind this entry of the house's
 // shuffle. The first deal comes behind the mix, or behind the commit if the plan needs no mix. Each
 // further deal comes behind the house's deal that names the last deal of the order.
@@ -158,12 +196,6 @@ func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.B
 			"asked.after must be the entry of the house's shuffle that comes before this deal: %s", want)
 	}
 	return nil
-}
-
-// askedAgain reports whether a stored deal of an order is the answer to this request.
-func (at dealt) askedAgain(a *Asking) bool {
-	stored := at.deal.Asked
-	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
 }
 
 // proveOrder proves a deal of an order to the house, and what the house asked to see of how the ledger grew. If the
@@ -213,47 +245,8 @@ func (d *Dealer) orderHead(ctx context.Context, index uint64) (ledger.Head, erro
 	return head, err
 }
 
-// follows checks the receipt that the close of an order follows: of the close of the house's
-// shuffle that the order was dealt for.
-func (d *Dealer) follows(r *record, req *CloseRequest) error {
-	origin := r.commit.Context.ForLedger
-	of, used := r.usedBy()
-	switch {
-	case req.Follows == "":
-		return nil // the rule co_dealer says when one is needed
-	case origin == "" || !used:
-		return illegal(audit.RuleCoDealer,
-			"follows must be left out, except for an order for another ledger that was dealt from")
-	}
-	h, err := d.houseOf(origin)
-	if err != nil {
-		return err
-	}
-	f, err := h.proves(origin, "follows", req.Follows)
-	if err != nil {
-		return err
-	}
-	c, ok := f.body.(*audit.Close)
-	if !ok || c.Shuffle != of.Index || c.Outcome == audit.OutcomeContinued {
-		return &RequestError{"follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin)}
-	}
-	req.follows, req.end.Follows = &audit.Follows{Foreign: f.Foreign, Places: r.next()}, req.Follows
-	return nil
-}
-
-// orders refuses an order for a ledger that is not among the houses of the configuration. A production ledger gives
-// orders only if its deals wait for witnesses and any two quorums of the house's policy share one.
-func (d *Dealer) orders(c *audit.Context) error {
-	if c.ForLedger == "" {
-		return nil
-	}
-	h, err := d.houseOf(c.ForLedger)
-	if err != nil {
-		return err
-	}
-	if c.Production && (d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
-		return illegal(audit.RuleCoDealer, "the deals of a production ledger that gives orders must wait for "+
-			"witnesses, and any two quorums of the house's policy must share a witness")
-	}
-	return nil
+// askedAgain reports whether a stored deal of an order is the answer to this request.
+func (at dealt) askedAgain(a *Asking) bool {
+	stored := at.deal.Asked
+	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
 }

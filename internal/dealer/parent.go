@@ -11,12 +11,6 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// childTries is how often the commit of a child is tried while its parent is being dealt from.
-const childTries = 4
-
-// errMoved: a shuffle was dealt from or revealed after the dealer read it for a proposal.
-var errMoved = errors.New("the shuffle was dealt from or revealed after it was read")
-
 // parent is a shuffle that a child continues.
 type parent struct {
 	record *record
@@ -31,29 +25,6 @@ func (p *parent) wipe() {
 		p.opened.wipe()
 		clear(p.inputs)
 	}
-}
-
-// validate refuses members that a request with a parent may not have, or that are wrong.
-func (p *Parent) validate(r *ShuffleRequest) error {
-	switch {
-	case r.Terms != nil:
-		return &RequestError{"terms", "must be left out: a child has the terms of its parent"}
-	case r.Deck != "" || r.Cards != nil:
-		return &RequestError{"parent", "must be given without deck and cards, because a child has the deck of its parent"}
-	case p.ID < 1 || p.ID > audit.MaxInteger:
-		return &RequestError{"parent.id", "must be the id of an open shuffle"}
-	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
-		return &RequestError{"parent.positions",
-			fmt.Sprintf("must have %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
-	}
-	seen := make(map[uint16]bool, len(p.Positions))
-	for i, at := range p.Positions {
-		if seen[at] || int(at) >= shuffle.MaxCards {
-			return &RequestError{fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice"}
-		}
-		seen[at] = true
-	}
-	return nil
 }
 
 // inherit opens the parent of a child, and fills in the context of the child from it. The caller wipes the parent.

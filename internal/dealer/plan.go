@@ -1,10 +1,45 @@
 package dealer
 
 import (
+	"context"
 	"slices"
 
 	"shuffled/internal/audit"
 )
+
+// Operation is one request of a batch. Exactly one of its requests is set, or Err.
+type Operation struct {
+	Table   string // of the commit, or of the shuffle
+	Shuffle uint64 // the shuffle that it is about; unused for a commit, and if Of is set
+	Of      int    // the earlier operation that makes this shuffle; -1: none
+
+	Key    string // of a commit or draw
+	Cards  *ShuffleRequest
+	Draws  *DrawsRequest
+	Mix    *MixRequest
+	Deal   *DealRequest
+	Reveal *RevealRequest
+	Close  *CloseRequest
+
+	Err error // why the caller refused it already
+}
+
+// commits reports whether the operation makes a shuffle.
+func (o *Operation) commits() bool { return o.Cards != nil || o.Draws != nil }
+
+// child reports whether the operation makes a shuffle of cards that another one has left.
+func (o *Operation) child() bool { return o.Cards != nil && o.Cards.Parent != nil }
+
+// batch is the state of one batch.
+type batch struct {
+	*Dealer
+	ctx     context.Context // of the request
+	actor   audit.Actor
+	ops     []Operation
+	results []Result
+	done    []bool
+	ids     []uint64 // ids of the operations' shuffles, as far as they are known
+}
 
 // plan says which operations go into the next round of a batch, each list ascending.
 type plan struct {
@@ -158,4 +193,10 @@ func (o *Operation) slots() [][32]byte {
 		return o.Draws.Plan.Slots
 	}
 	return nil
+}
+
+// Result is the answer to an operation: a Shuffle, Mix, Deal, Reveal or Close; or an error.
+type Result struct {
+	Answer any
+	Err    error
 }

@@ -137,23 +137,3 @@ func (k *recent) grew(p *ledger.Proposal, appended []ledger.Appended) {
 		}
 	}
 }
-
-// grown is a copy of r. What is added to the copy does not change r.
-func (r *record) grown() *record {
-	more := *r
-	more.rows, more.deals = slices.Clip(r.rows), slices.Clip(r.deals)
-	more.taken, more.reveals = slices.Clip(r.taken), slices.Clip(r.reveals)
-	return &more
-}
-
-// recordOverhead is about how many bytes a record, and each entry in it, take in addition to the bytes of the entry.
-const recordOverhead = 512
-
-// bytes is about how many bytes the record takes. It holds each entry encoded and parsed.
-func (r *record) bytes() int {
-	n := recordOverhead + len(r.held)
-	for _, row := range r.rows {
-		n += recordOverhead + 3*len(row.Entry) + len(row.Kept)
-	}
-	return n
-}

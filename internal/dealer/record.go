@@ -1,9 +1,7 @@
 package dealer
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"shuffled/internal/audit"
@@ -42,68 +40,6 @@ type dealt struct {
 	deal *audit.Deal
 }
 
-// record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
-// believes the rows only if the ledger knows each as its own and the rules hold for them together,
-// because the rows say to whom cards are opened. ErrNotFound for an id that is no commit.
-func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
-	return d.read(ctx, d.durable, id)
-}
-
-// glance is record without the barrier, or from what this daemon remembers. It serves for an
-// append only: the append is durable only together with the entries that glance shows. No answer
-// and no error comes from glance, because a row that is lost in a failover looks like a false one.
-func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
-	if r, ok := d.recent.get(id); ok {
-		return r, nil
-	}
-	return d.look(ctx, id)
-}
-
-// look is glance of the store: it shows what any daemon wrote.
-func (d *Dealer) look(ctx context.Context, id uint64) (*record, error) {
-	if r, err := d.read(ctx, d.visible, id); err == nil {
-		return r, nil
-	}
-	return d.record(ctx, id)
-}
-
-func (d *Dealer) read(ctx context.Context, from shuffles, id uint64) (*record, error) {
-	rows, err := d.rows(ctx, from, id)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
-		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
-	}
-	r := &record{id: id}
-	var placed []audit.Placed
-	for _, row := range rows {
-		e, err := audit.ParseEntry(row.Entry)
-		if err != nil {
-			return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
-		}
-		placed = append(placed, audit.Placed{Index: row.Index, Entry: e})
-		r.add(row, e)
-	}
-	if r.commit == nil {
-		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
-	}
-	// The ledger was opened with this genesis.
-	if err := audit.CheckShuffleUnder(d.cfg.Ledger.GenesisEntry(), placed); err != nil {
-		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
-	}
-	if !r.continued() {
-		return r, nil
-	}
-	// The child's commit is the entry before the close.
-	child, err := d.read(ctx, from, r.rowOf(audit.TypeClose).Index-1)
-	if err != nil {
-		return nil, err
-	}
-	r.owner, r.extent, r.closeBy = child.owner, child.extent, child.closeBy
-	return r, nil
-}
-
 // add adds the next entry of the shuffle.
 func (r *record) add(row ledger.Row, e audit.Entry) {
 	r.rows = append(r.rows, row)
@@ -134,70 +70,6 @@ func (r *record) continued() bool { return r.closed != nil && r.ended == nil }
 // notOpen refuses what takes an open shuffle.
 func (r *record) notOpen() error {
 	return illegal(audit.RuleNotOpen, "shuffle %d is not open", r.id)
-}
-
-// rows reads the rows of a shuffle, that of its commit first.
-func (d *Dealer) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.Row, error) {
-	rows, err := from.Of(ctx).find(ctx, id)
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return nil, d.absent(ctx, id)
-	case err != nil:
-		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
-	case rows[0].Index != id:
-		return nil, fmt.Errorf("%w: the database shows entry %d instead of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
-	}
-	return rows, nil
-}
-
-// absent returns why no commit with this id was found: ErrNotFound if the entry is another one, or if there is none
-// yet. A database without an entry that the ledger has was left behind in a failover.
-func (d *Dealer) absent(ctx context.Context, id uint64) error {
-	none := fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
-	if id >= d.cfg.Ledger.Head().Size {
-		return none
-	}
-	row, err := d.entryAt(ctx, id)
-	if err != nil {
-		return err
-	}
-	// The entry itself says what it is, because a column may have been changed.
-	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
-		return err
-	}
-	e, err := audit.ParseEntry(row.Entry)
-	if err != nil {
-		return fmt.Errorf("reading entry %d: %w", id, err)
-	}
-	if _, ok := e.Body.(*audit.Commit); !ok {
-		return none
-	}
-	if row.Type != audit.TypeCommit {
-		return fmt.Errorf("%w: the row of entry %d does not say that it is a commit", ledger.ErrFrozen, id)
-	}
-	return notShown(id)
-}
-
-// entryAt reads the row of an entry; ErrNotFound if there is none yet.
-func (d *Dealer) entryAt(ctx context.Context, index uint64) (ledger.Row, error) {
-	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), index, index+1) {
-		switch {
-		case err != nil:
-			return ledger.Row{}, fmt.Errorf("reading entry %d: %w", index, ledger.Unavailable(err))
-		case row.Index != index:
-			return ledger.Row{}, fmt.Errorf("%w: the database shows entry %d instead of entry %d", ledger.ErrFrozen, row.Index, index)
-		}
-		return row, nil
-	}
-	if index < d.cfg.Ledger.Head().Size {
-		return ledger.Row{}, notShown(index)
-	}
-	return ledger.Row{}, ErrNotFound
-}
-
-// notShown: the ledger has an entry that the database does not show at the moment.
-func notShown(index uint64) error {
-	return fmt.Errorf("%w: the database does not show entry %d", ledger.ErrUnavailable, index)
 }
 
 // next returns the next place to deal.
@@ -233,3 +105,147 @@ func (r *record) playedAt() uint64 {
 	}
 	return audit.MaxInteger
 }
+
+// revealed is one stored reveal.
+type revealed struct {
+	row    ledger.Row
+	reveal *audit.Reveal
+	by     string // identity
+}
+
+// revealOf returns the stored reveal of the same places by the actor's identity.
+func (r *record) revealOf(actor audit.Actor, body *audit.Reveal) (revealed, bool) {
+	i := slices.IndexFunc(r.reveals, func(x revealed) bool {
+		return x.by == actor.Identity && x.reveal.Final == body.Final && x.reveal.Exposed == body.Exposed &&
+			slices.Equal(x.reveal.Places, body.Places)
+	})
+	if i < 0 {
+		return revealed{}, false
+	}
+	return r.reveals[i], true
+}
+
+// isRevealed reports whether a reveal made a place public.
+func (r *record) isRevealed(place int) bool {
+	return slices.ContainsFunc(r.reveals, func(x revealed) bool {
+		_, found := slices.BinarySearch(x.reveal.Places, uint16(place))
+		return found
+	})
+}
+
+// sameReveal reports whether a closed shuffle's final reveal is that of the request.
+func (r *record) sameReveal(want *audit.Reveal) bool {
+	i := len(r.reveals) - 1
+	if i < 0 || !r.reveals[i].reveal.Final {
+		return want == nil
+	}
+	return want != nil && slices.Equal(r.reveals[i].reveal.Places, want.Places)
+}
+
+// blind reports whether the shuffle has a co-dealer.
+func (r *record) blind() bool {
+	_, ok := r.commit.Context.CoDealer()
+	return ok
+}
+
+// before returns the row behind which the next deal comes: the last deal, or else the mix, or else the commit.
+func (r *record) before() ledger.Row {
+	switch {
+	case len(r.deals) > 0:
+		return r.deals[len(r.deals)-1].row
+	case r.mix != nil:
+		return r.rowOf(audit.TypeMix)
+	}
+	return r.row
+}
+
+// ordered refuses a shuffle that has no order in r, because its plan is not mixed there. The
+// ledger may have a mix that is not in r.
+func (r *record) ordered() error {
+	if len(r.commit.Context.Mixed()) > 0 && r.mix == nil {
+		return illegal(audit.RuleMix, "shuffle %d is dealt only after its mix", r.id)
+	}
+	return nil
+}
+
+// grown is a copy of r. What is added to the copy does not change r.
+func (r *record) grown() *record {
+	more := *r
+	more.rows, more.deals = slices.Clip(r.rows), slices.Clip(r.deals)
+	more.taken, more.reveals = slices.Clip(r.taken), slices.Clip(r.reveals)
+	return &more
+}
+
+// recordOverhead is about how many bytes a record, and each entry in it, take in addition to the bytes of the entry.
+const recordOverhead = 512
+
+// bytes is about how many bytes the record takes. It holds each entry encoded and parsed.
+func (r *record) bytes() int {
+	n := recordOverhead + len(r.held)
+	for _, row := range r.rows {
+		n += recordOverhead + 3*len(row.Entry) + len(row.Kept)
+	}
+	return n
+}
+
+// span is a stretch of dealt places.
+type span struct{ first, count int }
+
+// shown returns the dealt places that the viewer may see, in order. Every viewer sees public runs and revealed places.
+// The owner also sees the places that are not aside. Viewers to whom the tape is disclosed see all places, except those
+// aside in a blind shuffle: its co-dealer did not open them. If the view has a recipient, it has only the public places
+// and those of the recipient.
+func (r *record) shown(v View) (spans []span) {
+	disclosed := r.ended != nil && (r.ended.Form == audit.FormTape || r.ended.Form == audit.FormSealed && v.Auditor)
+	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay
+	for _, dl := range r.deals {
+		place := dl.deal.First
+		for _, run := range dl.deal.Runs {
+			all := disclosed || owner && !run.Aside()
+			if run.Aside() && r.blind() {
+				all = false // the co-dealer opened nothing of it
+			}
+			if v.Recipient != "" {
+				all = all && run.Recipient == v.Recipient
+			}
+			end := place + run.Count
+			if run.Public || all {
+				spans = append(spans, span{place, run.Count})
+				place = end
+			}
+			for ; place < end; place++ {
+				if r.isRevealed(place) {
+					spans = append(spans, span{place, 1})
+				}
+			}
+		}
+	}
+	return spans
+}
+
+// public returns the dealt places that every viewer may see. If the tape is disclosed to everybody,
+// these are all places.
+func (r *record) public() []span { return r.shown(View{}) }
+
+// names reports whether any run is for the recipient.
+func (r *record) names(recipient string) bool {
+	for _, dl := range r.deals {
+		for _, run := range dl.deal.Runs {
+			if run.Recipient == recipient {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// View is the viewer of a transcript.
+type View struct {
+	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that is not aside.
+	Identity  string
+	Auditor   bool   // has the role auditor, and sees what is disclosed to auditors
+	Recipient string // limits the view to this recipient's cards and public ones; "": no limit
+}
+
+// errMoved: a shuffle was dealt from or revealed after the dealer read it for a proposal.
+var errMoved = errors.New("the shuffle was dealt from or revealed after it was read")

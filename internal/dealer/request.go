@@ -3,6 +3,7 @@ package dealer
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
@@ -174,4 +175,66 @@ func (r *CloseRequest) validate(prefix string) error {
 	}
 	_, err := r.finalReveal(prefix, 0)
 	return err
+}
+
+// body is the entry that the request asks for. field is the JSON member of its places.
+func (r *RevealRequest) body(field string, id uint64) (*audit.Reveal, error) {
+	if len(r.Places) < 1 || len(r.Places) > audit.MaxReveals {
+		return nil, &RequestError{field, fmt.Sprintf("must name 1 to %d places that were dealt", audit.MaxReveals)}
+	}
+	b := &audit.Reveal{Shuffle: id, Exposed: r.Exposed}
+	for i, place := range r.Places {
+		if place < 0 || place >= audit.MaxReveals {
+			return nil, &RequestError{fmt.Sprintf("%s[%d]", field, i),
+				fmt.Sprintf("must be a place from 0 to %d", audit.MaxReveals-1)}
+		}
+		b.Places = append(b.Places, uint16(place))
+	}
+	slices.Sort(b.Places)
+	for i := range b.Places[1:] {
+		if b.Places[i] == b.Places[i+1] {
+			return nil, &RequestError{field, fmt.Sprintf("must name each place once, and names place %d twice", b.Places[i])}
+		}
+	}
+	return b, nil
+}
+
+// finalReveal is the reveal that a close asks for in front of itself, nil if it asks for none.
+// prefix is put before the names of the request's fields in errors.
+func (c *CloseRequest) finalReveal(prefix string, id uint64) (*audit.Reveal, error) {
+	if c.Reveal == nil {
+		return nil, nil
+	}
+	if c.Reason == audit.ReasonTapeLost {
+		return nil, &RequestError{prefix + "reveal", "must not be given with tape_lost: no card can be opened"}
+	}
+	req := RevealRequest{Places: c.Reveal}
+	body, err := req.body(prefix+"reveal", id)
+	if err == nil {
+		body.Final = true
+	}
+	return body, err
+}
+
+// validate refuses members that a request with a parent may not have, or that are wrong.
+func (p *Parent) validate(r *ShuffleRequest) error {
+	switch {
+	case r.Terms != nil:
+		return &RequestError{"terms", "must be left out: a child has the terms of its parent"}
+	case r.Deck != "" || r.Cards != nil:
+		return &RequestError{"parent", "must be given without deck and cards, because a child has the deck of its parent"}
+	case p.ID < 1 || p.ID > audit.MaxInteger:
+		return &RequestError{"parent.id", "must be the id of an open shuffle"}
+	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
+		return &RequestError{"parent.positions",
+			fmt.Sprintf("must have %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
+	}
+	seen := make(map[uint16]bool, len(p.Positions))
+	for i, at := range p.Positions {
+		if seen[at] || int(at) >= shuffle.MaxCards {
+			return &RequestError{fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice"}
+		}
+		seen[at] = true
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
 
@@ -24,6 +25,15 @@ func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []led
 		d.recent.grew(&p, appended)
 	}
 	return appended, err
+}
+
+// appendOne appends one entry, and returns what an answer says of it.
+func (d *Dealer) appendOne(ctx context.Context, actor audit.Actor, body audit.Body) (Answered, string, error) {
+	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
+	if err != nil {
+		return Answered{}, "", err
+	}
+	return Answered{Time: Time(appended[0].Entry.Time)}, appended[0].Receipt.Text(), nil
 }
 
 // turnKey is the key of a turn in a context.

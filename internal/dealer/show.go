@@ -2,8 +2,12 @@ package dealer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -54,14 +58,6 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	}
 	defer t.wipe()
 	return r.next() >= t.endAt, nil
-}
-
-// View is the viewer of a transcript.
-type View struct {
-	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that is not aside.
-	Identity  string
-	Auditor   bool   // has the role auditor, and sees what is disclosed to auditors
-	Recipient string // limits the view to this recipient's cards and public ones; "": no limit
 }
 
 // Transcript returns the best evidence of a shuffle that there is now: all its receipts under one
@@ -137,7 +133,7 @@ func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, show
 	defer open.wipe()
 	cards := []audit.Card{}
 	for _, s := range shown {
-		cards = append(cards, open.cards(names, s.first, s.count)...)
+		cards = open.cards(cards, names, s)
 	}
 	return cards, nil
 }
@@ -180,53 +176,71 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 	return texts, err
 }
 
-// span is a stretch of dealt places.
-type span struct{ first, count int }
-
-// shown returns the dealt places that the viewer may see, in order. Every viewer sees public runs and revealed places.
-// The owner also sees the places that are not aside. Viewers to whom the tape is disclosed see all places, except those
-// aside in a blind shuffle: its co-dealer did not open them. If the view has a recipient, it has only the public places
-// and those of the recipient.
-func (r *record) shown(v View) (spans []span) {
-	disclosed := r.ended != nil && (r.ended.Form == audit.FormTape || r.ended.Form == audit.FormSealed && v.Auditor)
-	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay
-	for _, dl := range r.deals {
-		place := dl.deal.First
-		for _, run := range dl.deal.Runs {
-			all := disclosed || owner && !run.Aside()
-			if run.Aside() && r.blind() {
-				all = false // the co-dealer opened nothing of it
-			}
-			if v.Recipient != "" {
-				all = all && run.Recipient == v.Recipient
-			}
-			end := place + run.Count
-			if run.Public || all {
-				spans = append(spans, span{place, run.Count})
-				place = end
-			}
-			for ; place < end; place++ {
-				if r.isRevealed(place) {
-					spans = append(spans, span{place, 1})
-				}
-			}
-		}
+// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
+// close of the order that does not fit is logged and left out, because verifiers would refuse the file.
+func (d *Dealer) coDealerEvidence(ctx context.Context, r *record) (*audit.CoDealer, error) {
+	if !r.blind() {
+		return nil, nil
 	}
-	return spans
+	o, err := r.order()
+	if err != nil {
+		return nil, err
+	}
+	c := &audit.CoDealer{Receipts: []string{o.receipt}}
+	add := func(g Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
+	for _, at := range r.deals {
+		g, err := r.given(at)
+		if err != nil {
+			return nil, err
+		}
+		add(g)
+	}
+	if r.closed == nil {
+		return c, nil
+	}
+	if r.closed.Unplayed() != nil {
+		var end keptEnd
+		if json.Unmarshal(r.rowOf(audit.TypeClose).Kept, &end) != nil || end.Unplayed == nil {
+			return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
+		}
+		add(*end.Unplayed)
+		c.Unplayed = end.Opened
+	}
+	texts, err := d.cfg.Store.Statements(ctx, d.cfg.Ledger.ID(), r.rowOf(audit.TypeClose).Index)
+	if err != nil || len(texts) == 0 {
+		return c, ledger.Unavailable(err)
+	}
+	end, err := r.orderEnd(o, c, texts[0])
+	if err != nil {
+		d.cfg.Log.Error("the kept close of a co-dealer's order is not served", "shuffle", r.id, "error", err)
+		return c, nil
+	}
+	add(end)
+	return c, nil
 }
 
-// public returns the dealt places that every viewer may see. If the tape is disclosed to everybody,
-// these are all places.
-func (r *record) public() []span { return r.shown(View{}) }
-
-// names reports whether any run is for the recipient.
-func (r *record) names(recipient string) bool {
-	for _, dl := range r.deals {
-		for _, run := range dl.deal.Runs {
-			if run.Recipient == recipient {
-				return true
-			}
+// orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
+func (r *record) orderEnd(o *order, c *audit.CoDealer, text []byte) (g Given, err error) {
+	if err := json.Unmarshal(text, &g); err != nil {
+		return g, err
+	}
+	var f foreign
+	var seen audit.Checkpoint
+	asked := 0
+	for _, receipt := range append(slices.Clip(c.Receipts), g.Receipt) {
+		seen = f.checkpoint
+		if f, err = parseForeign(receipt); err != nil {
+			return g, err
+		}
+		if deal, ok := f.body.(*audit.Deal); ok {
+			asked += deal.Count()
 		}
 	}
-	return false
+	end, ok := f.body.(*audit.Close)
+	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.origin {
+		return g, errors.New("it is no close of the order")
+	}
+	row := r.rowOf(audit.TypeClose)
+	after := &audit.Foreign{Index: row.Index, Leaf: tlog.RecordHash(row.Entry)}
+	return g, errors.Join(f.checkpoint.CheckPrefix(seen, g.Last), end.EndsOrder(after, asked))
 }

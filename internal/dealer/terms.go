@@ -85,9 +85,6 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	return nil
 }
 
-// maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
-const maxWheels = 64
-
 // wheel returns the wheel that a shuffle's terms name, nil if they name none. The values have no
 // meaning without it, so a deal fails if the stored wheel is missing or another one.
 func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) {

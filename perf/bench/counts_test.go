@@ -73,7 +73,7 @@ var onPostgreSQL = []counted{
 var onFiles = []counted{
 	{"a deal of one card, the house alone", 1, 26, deals(nil), counts{Rounds: 1, Syncs: 4}},
 	{"a deal of one card, blind", 1, 26, deals(&client.MixPlan{CoDealer: new(client.MixPlanCoDealerTrue)}),
-		counts{Rounds: 2, Syncs: 13}},
+		counts{Rounds: 2, Syncs: 8}},
 }
 
 // someHand is what is dealt in a hand: four deals of 20 cards.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
@@ -11,12 +12,6 @@ import (
 
 // The entropy latch is set in two places: in this daemon, which then draws no tape, and in the ledger, which then takes
 // no commit from any daemon. Package main writes the one into the other. An administrator clears both at once.
-
-// foul sets this daemon's latch because a deck is not what it must be.
-func (d *Dealer) foul(why error) error {
-	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
-	return fmt.Errorf("%w: %w", ErrEntropy, why)
-}
 
 // ClearLatch runs the generator's start-up test. If the test passes, ClearLatch opens this
 // daemon's latch and writes that the ledger's latch is cleared. If it fails, or the entry cannot
@@ -65,4 +60,47 @@ func (d *Dealer) testGenerator(latched bool, reason string) error {
 		return d.cfg.Entropy.SelfTest()
 	}
 	return err
+}
+
+// checkWaits returns an error unless an act that waits has this digest. The rules of legality ask for an act only where
+// two administrators are needed, and a daemon asks for one always.
+func (d *Dealer) checkWaits(ctx context.Context, digest [32]byte) error {
+	p, err := d.cfg.Ledger.Persons(ctx)
+	if err != nil {
+		return err
+	}
+	waits := func(w audit.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
+	if !slices.ContainsFunc(p.Waiting, waits) {
+		return illegal(audit.RuleAct, "no act that waits approves this entry")
+	}
+	return nil
+}
+
+// SubmitAct appends an act that administrators signed, and the entry that the act approves. body is nil for an act that
+// waits or cancels. act is nil if an act that waits approves body.
+func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
+	error) {
+	if act == nil {
+		if err := d.checkWaits(ctx, audit.Approved(actor.Identity, body)); err != nil {
+			return Recorded{}, err
+		}
+	}
+	switch b := body.(type) {
+	case nil:
+		return d.append(ctx, actor, act)
+	case *audit.Key:
+		a, err := d.cfg.Ledger.AddKey(ctx, actor, b, act)
+		if err != nil {
+			return Recorded{}, err
+		}
+		return Recorded{Index: a.Index, Receipt: a.Receipt.Text()}, nil
+	case *audit.Event:
+		if b.Kind == audit.EventLatchClear {
+			return d.ClearLatch(ctx, actor, b.Reason, act)
+		}
+	}
+	if act == nil {
+		return d.append(ctx, actor, body)
+	}
+	return d.append(ctx, actor, act, body)
 }

@@ -1,0 +1,209 @@
+package dealer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+	"shuffled/internal/ledger"
+)
+
+// appendClose appends in one batch: the entries of before, the final reveal, the close of a shuffle, and the
+// disclosures of its ancestors. It fails if the tape of an ancestor cannot be opened. The caller keeps and clears the
+// tape. The sequencer gets a copy, because it may still need the tape after the caller has left.
+func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req ending,
+	before ...audit.Body) ([]ledger.Appended, error) {
+	final, err := req.finalReveal("", r.id)
+	if err != nil {
+		return nil, err
+	}
+	if final != nil {
+		before = append(before[:len(before):len(before)], final)
+	}
+	above, lost, err := d.ancestors(ctx, r)
+	defer wipeAll(above)
+	if err == nil {
+		err = lost
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.appendEnd(ctx, actor, tapeOf{r, tape}, above, req, before...)
+}
+
+// tapeOf is a shuffle with its tape; nil: the tape is lost.
+type tapeOf struct {
+	record *record
+	tape   []byte
+}
+
+func wipeAll(tapes []tapeOf) {
+	for _, t := range tapes {
+		clear(t.tape)
+	}
+}
+
+// ancestors returns the tapes that the end of a shuffle discloses in addition to its own, the root
+// first. lost is why one of them cannot be opened, nil if all can.
+func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost, err error) {
+	for p := r.commit.Context.Parent; p != nil; {
+		parent, err := d.look(ctx, p.ID)
+		if err != nil {
+			return above, nil, err
+		}
+		if !parent.continued() {
+			break
+		}
+		tape, inputs, err := d.tape(ctx, parent, maxAncestors)
+		clear(inputs)
+		switch {
+		case errors.Is(err, ErrSealed):
+			lost = err
+		case err != nil:
+			return above, nil, err
+		}
+		above = slices.Insert(above, 0, tapeOf{parent, tape})
+		p = parent.commit.Context.Parent
+	}
+	return above, lost, nil
+}
+
+// appendEnd appends the close of the last shuffle, behind the entries of before, and then the disclosures of its
+// ancestors. If one of them was dealt from or revealed since it was read, appendEnd reads all of them again.
+func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req ending,
+	before ...audit.Body) (appended []ledger.Appended, err error) {
+	all := append([]tapeOf{last}, above...)
+	propose := func(k *ledger.Disclosure) (ledger.Proposal, error) {
+		return d.proposeEnd(ctx, actor, all, req, k, before)
+	}
+	for range endTries {
+		if slices.ContainsFunc(all, tapeOf.forAuditors) {
+			appended, err = d.appendUnder(ctx, propose)
+		} else if p, unmade := propose(nil); unmade == nil {
+			appended, err = d.propose(ctx, p)
+		} else {
+			err = unmade
+		}
+		if !errors.Is(err, errMoved) {
+			return appended, err
+		}
+		if in, ok := ctx.Value(turnKey{}).(turn); ok && in.round.together {
+			return nil, &RequestError{"operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
+				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.id)}
+		}
+		for i := range all {
+			if all[i].record, err = d.record(ctx, all[i].record.id); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.unplayedBehind(ctx, all[0].record, &req, before); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: the deals and reveals of shuffle %d leave no time for its close", ledger.ErrOverloaded,
+		last.record.id)
+}
+
+// endTries is how often a close is tried while its shuffle is dealt from or revealed.
+const endTries = 8
+
+// proposeEnd is the proposal of appendEnd. Each entry discloses its tape as the commit declared. A tape for auditors is
+// sealed before the sequencer gets it, and the openings of public places are kept with it.
+func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf, req ending,
+	k *ledger.Disclosure, before []audit.Body) (ledger.Proposal, error) {
+	p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before), Kept: make([][]byte, len(before))}
+	if len(before) > 0 {
+		p.Kept[0] = req.given
+	}
+	for _, b := range before {
+		if dealt, ok := b.(*audit.Deal); ok && dealt.Blind != nil {
+			req.blind = &audit.Blind{Head: dealt.Blind.Head}
+		}
+	}
+	with := p.Kept
+	for i, t := range all {
+		told, err := d.disclose(t, k)
+		var end keptEnd
+		if i == 0 {
+			end = req.end
+		}
+		if t.forAuditors() || t.record.blind() {
+			p.Rests = append(p.Rests, t.record.rest())
+		}
+		if err == nil && t.forAuditors() {
+			end.Cards, err = d.openings(ctx, t.record, before, with)
+		}
+		if err != nil {
+			return p, err
+		}
+		var body audit.Body = &audit.DisclosureEntry{Shuffle: told.Shuffle, Form: told.Form, Tape: told.Tape,
+			Key: told.Key}
+		if i == 0 {
+			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
+				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
+			before, with = nil, nil // they are of the last shuffle, and not of its ancestors
+		}
+		kept, err := json.Marshal(end)
+		if err != nil {
+			return p, err
+		}
+		if string(kept) == "{}" {
+			kept = nil
+		}
+		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
+	}
+	return p, nil
+}
+
+// forAuditors reports whether the tape is sealed to a disclosure key.
+func (t tapeOf) forAuditors() bool {
+	return t.tape != nil && t.record.commit.Context.Disclosure == audit.DisclosureAuditor
+}
+
+// disclose is how the entry that ends a shuffle discloses its tape: in the clear to everybody, or
+// sealed to the auditors; with no tape if it is lost.
+func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.DisclosureEntry, error) {
+	out := audit.DisclosureEntry{Shuffle: t.record.id}
+	switch {
+	case t.tape == nil:
+		return out, nil
+	case !t.forAuditors():
+		out.Form, out.Tape = audit.FormTape, bytes.Clone(t.tape)
+		return out, nil
+	}
+	sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, t.record.id, t.record.commit.Commitment,
+		t.tape)
+	if err != nil {
+		return out, fmt.Errorf("shuffle %d: %w", t.record.id, err)
+	}
+	out.Form, out.Key, out.Tape = audit.FormSealed, k.Key, sealed
+	return out, nil
+}
+
+// closed answers a close that was appended. shown is the answer to a final reveal in front of it,
+// without time and receipt; nil: none.
+func closed(appended []ledger.Appended, shown *Reveal) Close {
+	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
+	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close))
+	answer.Time, answer.Receipt = Time(appended[at].Entry.Time), appended[at].Receipt.Text()
+	if shown != nil {
+		before := appended[at-1]
+		shown.Time, shown.Receipt = Time(before.Entry.Time), before.Receipt.Text()
+		answer.Reveal = shown
+	}
+	return answer
+}
+
+// closeAnswer is the answer to a close without its time and receipts. It has the tape only if the
+// close discloses it to everybody.
+func closeAnswer(c *audit.Close) (a Close) {
+	if c.Form == audit.FormTape {
+		a.Tape = c.Tape
+	}
+	return a
+}

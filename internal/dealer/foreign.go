@@ -1,0 +1,190 @@
+package dealer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
+)
+
+// foreign is an entry of another ledger, proved under a checkpoint of it.
+type foreign struct {
+	audit.Foreign
+	body       audit.Body
+	signed     []byte
+	checkpoint audit.Checkpoint // signed, without its signatures
+}
+
+// parseForeign reads a receipt of another ledger. It does not check who signed the checkpoint.
+func parseForeign(text string) (f foreign, err error) {
+	r, e, err := audit.ReceiptEntry(text)
+	if err == nil {
+		f.checkpoint, err = audit.CheckpointText(r.Checkpoint)
+	}
+	if err == nil {
+		err = r.CheckInclusion(f.checkpoint)
+	}
+	f.Foreign, f.body, f.signed = audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}, e.Body, r.Checkpoint
+	return f, err
+}
+
+// Next are the next places of an order.
+type Next struct {
+	Origin string // of the co-dealer's ledger
+	Order  uint64
+	First  int
+	Since  uint64 // entries of the co-dealer's checkpoint that the shuffle has
+}
+
+// Given is what a co-dealer gave for a deal: the receipt of its own deal, the openings of the places that are not
+// aside, and what proves that its ledger only grew since the checkpoint before. It is kept with the house's deal.
+type Given struct {
+	Receipt string       `json:"receipt"`
+	Cards   []audit.Card `json:"cards"`
+	Last    audit.Last   `json:"last"`
+}
+
+// order is the co-dealer's order for a blind shuffle.
+type order struct {
+	audit.Foreign
+	origin  string // of the co-dealer's ledger
+	receipt string
+	commit  *audit.Commit
+	head    audit.Head // of the receipt
+}
+
+// orderOf reads the receipt of an order.
+func orderOf(receipt string) (*order, error) {
+	f, err := parseForeign(receipt)
+	if err != nil {
+		return nil, err
+	}
+	commit, ok := f.body.(*audit.Commit)
+	if !ok {
+		return nil, fmt.Errorf("entry %d of the co-dealer is no commit", f.Index)
+	}
+	head := audit.Head{Size: f.checkpoint.Size, Root: f.checkpoint.Root}
+	return &order{f.Foreign, commit.Context.Origin, receipt, commit, head}, nil
+}
+
+// keptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""
+// without a co-dealer.
+func keptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
+	n := seal.Overhead + c.Context.Recipe.TapeLen()
+	if _, blind := c.Context.CoDealer(); !blind || len(kept) < n {
+		return kept, ""
+	}
+	return kept[:n], string(kept[n:])
+}
+
+// order returns the co-dealer's order of a blind shuffle. It believes the database only if the
+// order is the one that the plan names.
+func (r *record) order() (*order, error) {
+	_, receipt := keptWith(r.commit, r.row.Kept)
+	o, err := orderOf(receipt)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the stored order of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+	}
+	planned, _ := r.commit.Context.CoDealer()
+	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) || o.origin != planned.Origin {
+		return nil, fmt.Errorf("%w: the stored order of shuffle %d is not the order that its plan names", ledger.ErrFrozen, r.id)
+	}
+	return o, nil
+}
+
+// given reads what is kept with a deal of a blind shuffle.
+func (r *record) given(at dealt) (g Given, err error) {
+	if err := json.Unmarshal(at.row.Kept, &g); err != nil {
+		return g, fmt.Errorf("%w: the stored answer of the co-dealer for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
+			r.id, err)
+	}
+	return g, nil
+}
+
+// receiptIn returns the co-dealer's receipt that is kept with a deal, "" if there is none.
+func receiptIn(kept []byte) string {
+	var g Given
+	if kept == nil || json.Unmarshal(kept, &g) != nil {
+		return ""
+	}
+	return g.Receipt
+}
+
+// keptEnd is what is kept with the entry that discloses a tape.
+type keptEnd struct {
+	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
+	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
+	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
+	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
+}
+
+// seen returns the newest checkpoint of the order's ledger that the shuffle has.
+func (r *record) seen(o *order) audit.Head {
+	if last := len(r.deals) - 1; last >= 0 {
+		return r.deals[last].deal.Blind.Head
+	}
+	return o.head
+}
+
+// nextOf names the next places of the order.
+func (r *record) nextOf(o *order) Next { return Next{o.origin, o.Index, r.next(), r.seen(o).Size} }
+
+// entered checks that a co-dealer's deal is under its checkpoint, that the tree of this begins with that of the
+// checkpoint that the shuffle has, and that the holder of the tape asked for the deal behind the newest entry of the
+// shuffle. It returns what the house writes of the deal, without its values.
+func (r *record) entered(o *order, g Given, first int) (*audit.Blind, *audit.Deal, error) {
+	f, err := parseForeign(g.Receipt)
+	head, seen := f.checkpoint, r.seen(o)
+	if err == nil {
+		err = head.CheckPrefix(audit.Checkpoint{Size: seen.Size, Root: seen.Root}, g.Last)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	d, ok := f.body.(*audit.Deal)
+	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first {
+		return nil, nil, errors.New("the co-dealer's entry is not the deal that was asked for")
+	}
+	of := audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)}
+	if err := audit.CheckAsked(d, r.commit, of, tlog.RecordHash(r.before().Entry)); err != nil {
+		return nil, nil, err
+	}
+	return &audit.Blind{Deal: f.Foreign, Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
+}
+
+// opens returns the values of a deal's places that are not aside. The openings must lead to the deck root of the order,
+// and the house must be allowed to write the values: a foul deck has a deck root, too.
+func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
+	places := d.Opens()
+	if len(places) != len(cards) {
+		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))
+	}
+	var given []uint32 // for the shuffle so far
+	for _, at := range r.deals {
+		given = append(given, at.deal.Blind.Values...)
+	}
+	before := len(given)
+	for i, card := range cards {
+		opening, err := card.Opening()
+		if err != nil {
+			return nil, err
+		}
+		if card.Place != places[i] || opening.Position != card.Place {
+			return nil, fmt.Errorf("place %d was opened instead of place %d", card.Place, places[i])
+		}
+		err = opening.Check(o.commit.Tag(), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
+		if err != nil {
+			return nil, fmt.Errorf("place %d: %w", card.Place, err)
+		}
+		if err := audit.MayGive(r.commit.Context, card.Place, card.Value, given); err != nil {
+			return nil, err
+		}
+		given = append(given, card.Value)
+	}
+	return given[before:], nil
+}

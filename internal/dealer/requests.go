@@ -1,0 +1,292 @@
+// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It draws a tape, turns it
+// into an order, commits to the order, and then gives out cards with their openings. The rules of package audit decide
+// which entry may follow; the sequencer of the ledger asks them.
+//
+// No answer has a tape or an undealt card before the close is durable. Under disclosure to
+// auditors a tape leaves this package only sealed: for the database, and to the auditors.
+package dealer
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/wire"
+)
+
+// Requests and answers are those of the contract (internal/httpapi/openapi.yaml). A nil or zero member is absent, if it
+// may be. Two requests are the same only if the same members are absent.
+
+// ShuffleRequest asks for a shuffle. Exactly one of Deck, Cards and Parent is set.
+type ShuffleRequest struct {
+	Table      string           `json:"table"`
+	Deck       string           `json:"deck,omitzero"`       // published name
+	Cards      []string         `json:"cards,omitzero"`      // custom deck, 2..4,096 names
+	Take       *int             `json:"take,omitzero"`       // cards to commit, absent: all
+	EndAt      *EndAt           `json:"end_at,omitzero"`     // cut-card place
+	Parent     *Parent          `json:"parent,omitzero"`     // cards of an open shuffle, in place of Deck and Cards
+	Plan       *MixPlan         `json:"mix,omitzero"`        // absent: none
+	Disclosure audit.Disclosure `json:"disclosure,omitzero"` // absent: the ledger's
+	CloseBy    *Time            `json:"close_by,omitzero"`   // absent: the ledger's default
+	GameRef    string           `json:"game_ref,omitzero"`
+	Terms      *audit.Terms     `json:"terms,omitzero"`      // absent: none; a child has its parent's
+	ForLedger  string           `json:"for_ledger,omitzero"` // an order for the ledger of this origin; absent: none
+}
+
+// Parent asks for cards of an open shuffle of the same table to be shuffled again.
+type Parent struct {
+	ID        uint64   `json:"id"`
+	Positions []uint16 `json:"positions,omitzero"` // committed positions, distinct; nil: those that were not dealt
+}
+
+// MixPlan asks for outside randomness: at least one source.
+type MixPlan struct {
+	CoDealer wire.True   `json:"co_dealer,omitzero"` // the places go through the order of the ledger's co-dealer
+	Slots    [][32]byte  `json:"slots,omitzero"`     // hashes of players' values
+	Beacon   *BeaconPlan `json:"beacon,omitzero"`
+	Cut      wire.True   `json:"cut,omitzero"`
+}
+
+// BeaconPlan names a round of the beacon.
+type BeaconPlan struct {
+	Round *uint64 `json:"round,omitzero"` // absent: the dealer chooses
+}
+
+// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is set.
+type DrawsRequest struct {
+	Table      string           `json:"table"`
+	Ranges     []uint32         `json:"ranges,omitzero"` // a value 1..k for each k, independent
+	Numbers    *Numbers         `json:"numbers,omitzero"`
+	Wheel      []Stop           `json:"wheel,omitzero"` // one spin
+	Plan       *MixPlan         `json:"mix,omitzero"`
+	Disclosure audit.Disclosure `json:"disclosure,omitzero"` // absent: the ledger's
+	CloseBy    *Time            `json:"close_by,omitzero"`   // absent: the ledger's default
+	GameRef    string           `json:"game_ref,omitzero"`
+	Terms      *audit.Terms     `json:"terms,omitzero"`      // absent: none
+	ForLedger  string           `json:"for_ledger,omitzero"` // an order for the ledger of this origin; absent: none
+}
+
+// Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a shuffle of them all.
+// So the commit fixes every number before the first one is known. Reservoir sampling, which is
+// made for lists of unknown length, could not do that.
+type Numbers struct {
+	Of   int `json:"of"`
+	Take int `json:"take"`
+}
+
+// Stop is one stop of a wheel. Its probability is its weight over the sum of all weights.
+type Stop struct {
+	Label  string `json:"label"`  // a card name
+	Weight int    `json:"weight"` // from 1
+}
+
+// EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
+type EndAt = wire.EndAt
+
+// Answered is the part that all answers have.
+type Answered struct {
+	Time     Time `json:"time"`              // of the entry
+	Repeated bool `json:"repeated,omitzero"` // the request was answered before, and the rest of the answer is the same
+}
+
+// Shuffle is the answer to a ShuffleRequest, the same for ever, except Repeated.
+type Shuffle struct {
+	Answered
+	ID         uint64   `json:"id"`
+	Table      string   `json:"table"`
+	Serial     uint64   `json:"serial"`
+	Commitment [32]byte `json:"commitment"`
+	DeckRoot   [32]byte `json:"deck_root"`
+	CloseBy    Time     `json:"close_by"`
+	Receipt    string   `json:"receipt"`            // C2SP tlog-proof of the commit
+	CoDealer   string   `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its commit
+}
+
+// MixRequest reveals the values of a plan.
+type MixRequest struct {
+	Slots  [][32]byte `json:"slots,omitzero"`
+	Beacon *[48]byte  `json:"beacon,omitzero"` // absent: the dealer fetches the round, if the plan has a beacon
+	Cut    *int       `json:"cut,omitzero"`
+}
+
+// Mix is the answer to a MixRequest, the same for ever, except Repeated.
+type Mix struct {
+	Answered
+	Receipt string `json:"receipt"`
+}
+
+// DealRequest asks for the next places of a shuffle.
+type DealRequest struct {
+	First int           `json:"first"` // below 0: not given
+	Runs  []audit.Run   `json:"runs"`
+	Close *CloseRequest `json:"close,omitzero"` // close it in the same batch
+	State [32]byte      `json:"state,omitzero"` // with a co-dealer: hash of the game's history, or zeros
+	Asked *Asking       `json:"asked,omitzero"` // of an order for another ledger
+}
+
+// Deal is the answer to a DealRequest, the same for ever, except Repeated.
+type Deal struct {
+	Answered
+	Cards    []audit.Card `json:"cards"`              // of runs that are not Aside, by place
+	Unopened []Unopened   `json:"unopened,omitempty"` // the other places
+	Shows    []uint32     `json:"shows,omitempty"`    // of draws, what the places of Cards show, moved by a mix
+	Labels   []string     `json:"labels,omitempty"`   // of a wheel, what Shows mean
+	Next     int          `json:"next"`               // the next place to deal
+	LastHand bool         `json:"last_hand,omitzero"` // the cut card has come out
+	Receipt  string       `json:"receipt"`
+	CoDealer string       `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its deal
+	Last     *audit.Last  `json:"last,omitzero"`      // with Asking.Since
+	Close    *Close       `json:"close,omitzero"`     // with DealRequest.Close
+}
+
+// Unopened is a place that was dealt and opens nothing.
+type Unopened struct {
+	Place     int           `json:"place"`
+	Purpose   audit.Purpose `json:"purpose"`
+	Recipient string        `json:"recipient,omitzero"`
+}
+
+// CloseRequest asks for the end of a shuffle.
+type CloseRequest struct {
+	Outcome audit.Outcome `json:"outcome"`          // completed, ended_early or void
+	Reason  audit.Reason  `json:"reason,omitzero"`  // with void
+	Reveal  []int         `json:"reveal,omitzero"`  // places that become public in front of it; nil: none
+	Follows string        `json:"follows,omitzero"` // of an order for another ledger: receipt of its shuffle's close
+}
+
+// Close is the answer to a CloseRequest, the same for ever, except Repeated.
+type Close struct {
+	Answered
+	Tape    []byte  `json:"tape,omitempty"` // when it is disclosed to everybody, else nil
+	Receipt string  `json:"receipt"`
+	Reveal  *Reveal `json:"reveal,omitzero"` // with CloseRequest.Reveal
+}
+
+// TakeoverRequest asks for a shuffle of another identity, to close it.
+type TakeoverRequest struct {
+	Reason string `json:"reason"` // written to the ledger for ever
+}
+
+// Takeover is the answer to a TakeoverRequest.
+type Takeover struct {
+	Answered
+	From    string `json:"from"` // the owner before
+	Receipt string `json:"receipt"`
+}
+
+// Status is the public state of a shuffle: what its commit's entry does not say.
+type Status struct {
+	Shuffle
+	Owner    string       // identity
+	Extent   audit.Extent // what the owner may do
+	Planned  bool         // it has a mix plan
+	Mixed    bool         // its plan was revealed
+	CutCard  bool         // it has a cut card
+	LastHand bool         // the cut card has come out
+	Next     int          // next place to deal
+	Overdue  bool         // close-by passed and it is open
+	Closed   bool
+	// Continued: closed as continued, and its tape is not disclosed yet.
+	Continued bool
+	ClosedAt  Time // when Closed
+	Outcome   audit.Outcome
+	Reason    audit.Reason
+}
+
+// RequestError refuses a request that is wrong whatever the state of the ledger is. Field is the
+// JSON member, Rule what it must be.
+type RequestError struct {
+	Field string
+	Rule  string
+}
+
+func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Rule) }
+
+// ValueError is a RequestError about a value that is not there, or that no request may have.
+type ValueError struct{ RequestError }
+
+func (e *ValueError) Unwrap() error { return &e.RequestError }
+
+// noValue is a ValueError.
+func noValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
+
+// What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's errors.
+var (
+	// ErrKeyReused: another request was made under this idempotency key.
+	ErrKeyReused = errors.New("the idempotency key was used for another request")
+	// ErrRepeated: another request dealt these places, mixed the shuffle or closed it.
+	ErrRepeated = errors.New("another request did this before")
+	// ErrNotFound: no shuffle has this id, or no entry this index.
+	ErrNotFound = errors.New("not found")
+	// ErrBeaconEarly: the beacon's round is not out, or no relay has it.
+	ErrBeaconEarly = errors.New("the beacon's round is not available yet")
+	// ErrCoDealer: the co-dealer did not answer, or its answer proves nothing.
+	ErrCoDealer = errors.New("the co-dealer does not answer")
+	// ErrCoDealerForked: the co-dealer's checkpoints contradict each other, and no operator has cleared this.
+	ErrCoDealerForked = errors.New("the co-dealer showed two histories")
+	// ErrEntropy: the generator is in doubt, and the latch is set.
+	ErrEntropy = errors.New("the entropy latch is set")
+	// ErrSealed: the sealing key of this tape is not available.
+	ErrSealed = errors.New("the tape cannot be opened with the sealing keys available")
+)
+
+// illegal refuses what a rule of the ledger forbids, before the ledger is asked.
+func illegal(rule, format string, args ...any) error {
+	return &audit.Illegal{Code: rule, Detail: fmt.Sprintf(format, args...)}
+}
+
+// RevealRequest asks that dealt places become public.
+type RevealRequest struct {
+	Places  []int `json:"places"`
+	Exposed bool  `json:"exposed,omitzero"` // they were seen by mistake
+}
+
+// Reveal is the answer to a RevealRequest, the same for ever, except Repeated.
+type Reveal struct {
+	Answered
+	Places  []int        `json:"places"` // ascending
+	Cards   []audit.Card `json:"cards"`
+	Shows   []uint32     `json:"shows,omitempty"`  // of draws, what the places show, moved by a mix
+	Labels  []string     `json:"labels,omitempty"` // of a wheel, what Shows mean
+	Receipt string       `json:"receipt"`
+}
+
+// Asking is a request of a house to its co-dealer, without the runs.
+type Asking struct {
+	Commit string   `json:"commit"`         // receipt of the commit of the house's shuffle
+	After  string   `json:"after,omitzero"` // receipt of the mix or deal before it; absent: the commit comes before it
+	State  [32]byte `json:"state,omitzero"` // hash of the game's history, or zeros
+	Ask    [64]byte `json:"ask"`            // signature under the commit's ask key
+	Since  uint64   `json:"since,omitzero"` // entries of the checkpoint that the house's shuffle has; absent: not told
+}
+
+// NoTime refuses what is no time.
+const NoTime wire.Rule = "must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z"
+
+// Time is a time in UTC milliseconds since 1970. It is written with milliseconds, and read with or without them.
+type Time int64
+
+const (
+	millisLayout  = "2006-01-02T15:04:05.000Z"
+	secondsLayout = "2006-01-02T15:04:05Z"
+)
+
+// MarshalText returns t as RFC 3339 in UTC.
+func (t Time) MarshalText() ([]byte, error) {
+	return time.UnixMilli(int64(t)).UTC().AppendFormat(nil, millisLayout), nil
+}
+
+// UnmarshalText reads a time in one of its two spellings and no other.
+func (t *Time) UnmarshalText(text []byte) error {
+	s := string(text)
+	for _, layout := range []string{millisLayout, secondsLayout} {
+		// time.Parse is lenient, so what it read is written again.
+		at, err := time.Parse(layout, s)
+		if err == nil && at.Format(layout) == s && at.Year() >= 1970 {
+			*t = Time(at.UnixMilli())
+			return nil
+		}
+	}
+	return NoTime
+}
