@@ -5,11 +5,118 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
 	"shuffled/internal/audit"
 )
+
+// refusal is an error that says which problem document to answer with.
+type refusal struct {
+	code   Code
+	field  string   // member, parameter or header at fault, or empty
+	rule   string   // that the field breaks, "must be …"; or empty
+	sent   string   // the value of the field; empty: the one in the body
+	words  []string // that the value may be, or nil
+	detail string   // of this occurrence if there is no rule, or empty; never a secret
+	allow  string   // CodeMethodNotAllowed: the methods
+	ids    []uint64 // CodeWhichShuffle: of open shuffles
+	cause  error    // for the log only, or nil
+	body   []byte   // of the request, or nil
+}
+
+func (e *refusal) Error() string { return string(e.code) + ": " + e.sentences() }
+
+func (e *refusal) Unwrap() error { return e.cause }
+
+func refuse(code Code) error { return &refusal{code: code} }
+
+func refuseValue(field, rule string) error {
+	return &refusal{code: CodeInvalidValue, field: field, rule: rule}
+}
+
+// refuseWord refuses what was sent for the field, which is one of words.
+func refuseWord(field, sent string, words ...string) error {
+	last := len(words) - 1
+	return &refusal{code: CodeInvalidValue, field: field, sent: sent, words: words,
+		rule: "must be " + strings.Join(words[:last], ", ") + " or " + words[last]}
+}
+
+// retryAfter is the number of seconds after which a request may be sent again.
+const retryAfter = 1
+
+// writeProblem answers with the problem document of e.
+func writeProblem(w http.ResponseWriter, e *refusal) {
+	kind := problems[e.code]
+	body := plainProblems[e.code]
+	if e.detail != "" || e.field != "" {
+		body = append(problemBody(e), '\n')
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if kind.Retry {
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	if e.allow != "" {
+		h.Set("Allow", e.allow)
+	}
+	if e.code == CodeUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1
+	}
+	w.WriteHeader(kind.Status)
+	w.Write(body)
+}
+
+// plainProblems are the documents without detail and field, by code: a caller that is
+// refused for lack of a place costs little.
+var plainProblems = func() map[Code][]byte {
+	all := make(map[Code][]byte, len(problems))
+	for code := range problems {
+		all[code] = append(problemBody(&refusal{code: code}), '\n')
+	}
+	return all
+}()
+
+func problemBody(e *refusal) []byte {
+	kind := problems[e.code]
+	body, err := json.Marshal(Problem{
+		Type:   "/errors#" + string(e.code),
+		Title:  kind.Title,
+		Status: kind.Status,
+		Code:   e.code,
+		Detail: optional(clip(e.sentences(), 600)),
+		Field:  optional(clip(e.field, 200)),
+
+		Shuffles: e.ids,
+	})
+	if err != nil {
+		panic(err) // a struct of strings that clip has made valid
+	}
+	return body
+}
+
+// clip makes s, which may come from a caller, short and printable.
+func clip(s string, most int) string {
+	out := []rune(s)
+	for i, r := range out {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			out[i] = '?'
+		}
+	}
+	return string(out[:min(len(out), most)])
+}
+
+// optional is v as a member that is absent if v is zero.
+func optional[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
 
 // newline ends JSON for a terminal. It is a part of its own, because to append it would copy the body.
 var newline = []byte("\n")

@@ -1,11 +1,15 @@
 package httpapi
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/dealer"
 )
 
 // TestSharing: pages of other servers may read what anyone may read of a ledger, and nothing else.
@@ -56,6 +60,67 @@ func TestSharing(t *testing.T) {
 	for _, path := range []string{"/v1/main/shuffles", "/v1/verify"} {
 		if got := shared("POST", path, "", nil); got != "" {
 			t.Errorf("POST %s: shared with %q", path, got)
+		}
+	}
+}
+
+// narrowDealer cannot tell the state of a shuffle, as that of a foul deck, and
+// counts how often it is asked for a table.
+type narrowDealer struct {
+	Dealer
+	asked int
+}
+
+func (d *narrowDealer) Status(context.Context, uint64) (dealer.Status, error) {
+	return dealer.Status{}, fmt.Errorf("shuffle 2: %w: foul deck", dealer.ErrEntropy)
+}
+
+func (d *narrowDealer) Table(ctx context.Context, id uint64) (string, error) {
+	d.asked++
+	return d.Dealer.Table(ctx, id)
+}
+
+// TestNarrowToken: a token for tables costs one small read for each shuffle, and a
+// shuffle whose state nobody can tell is closed as any other.
+func TestNarrowToken(t *testing.T) {
+	t.Parallel()
+	narrow := new(narrowDealer)
+	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
+		narrow.Dealer = l.Dealer
+		l.Dealer = narrow
+		return l
+	}})
+	_, ours := s.commit("a", "k1")
+	_, theirs := s.commit("z", "k2")
+	call := func(path, body string) answer {
+		return s.do(ask{method: http.MethodPost, path: path, token: s.tableToken, body: body})
+	}
+	for range 3 {
+		call(theirs+"/deal", twoHands).want(t, CodeForbidden, "")
+		call("/v1/main/shuffles/999/deal", twoHands).want(t, CodeNotFound, "")
+		call("/v1/main/shuffles/1/deal", twoHands).want(t, CodeNotFound, "") // an entry, but no commit
+	}
+	if narrow.asked != 1+3+3 {
+		t.Errorf("%d reads", narrow.asked)
+	}
+	s.get(ours, s.tableToken).want(t, CodeLatch, "")
+	read[Deal](t, call(ours+"/deal", twoHands))
+	read[Close](t, call(ours+"/close", `{"outcome":"void","reason":"misdeal"}`))
+	if narrow.asked != 8 {
+		t.Errorf("%d reads", narrow.asked)
+	}
+}
+
+// TestScopedRecipient: a recipient's file is a dealer's to ask for, and of another
+// table a token for some tables is no dealer's.
+func TestScopedRecipient(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	for table, want := range map[string]int{"a": http.StatusOK, "z": http.StatusForbidden} {
+		_, path := s.commit(table, "k-"+table)
+		read[Deal](t, s.post(path+"/deal", "", twoHands))
+		if got := s.get(path+"/transcript?recipient=seat-1", s.tableToken); got.status != want {
+			t.Errorf("table %s: %d: %s", table, got.status, cut(got.body))
 		}
 	}
 }

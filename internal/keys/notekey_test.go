@@ -1,8 +1,10 @@
 package keys
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,4 +62,16 @@ func exampleKey(t *testing.T) ed25519.PublicKey {
 func cosigner(t *testing.T) string {
 	t.Helper()
 	return "witness+5e2b1f39+" + base64.StdEncoding.EncodeToString(append([]byte{4}, exampleKey(t)...))
+}
+
+func TestNewSlot(t *testing.T) {
+	t.Parallel()
+	a, b := NewSlot(), NewSlot()
+	if len(a.Bytes()) != SlotSize || len(b.Bytes()) != SlotSize || bytes.Equal(a.Bytes(), b.Bytes()) ||
+		bytes.Equal(a.Bytes(), make([]byte, SlotSize)) {
+		t.Errorf("%x and %x", a.Bytes(), b.Bytes())
+	}
+	if got := fmt.Sprintf("%v %x %+v", a, a, a); got != "[secret] [secret] [secret]" {
+		t.Errorf("it prints as %s", got)
+	}
 }

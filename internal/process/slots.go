@@ -75,11 +75,9 @@ func (s *Slots) slotSize() int { return s.blocks * blockSize }
 func (s *Slots) read(slot []byte) (number uint64, b []byte, err error) {
 	for i := 0; i == 0 || len(b) > i*blockBody; i++ {
 		block := slot[i*blockSize:][:blockSize]
-		if i > 0 && bytes.Equal(block, make([]byte, blockSize)) {
-			return number, nil, errCut // never written before
-		}
 		n, length := binary.BigEndian.Uint64(block), int(binary.BigEndian.Uint32(block[8:]))
-		if binary.BigEndian.Uint32(block[12:]) != checksum(block, i) || length > s.blocks*blockBody {
+		blank := i > 0 && bytes.Equal(block, make([]byte, blockSize)) // never written before
+		if !blank && (binary.BigEndian.Uint32(block[12:]) != checksum(block, i) || length > s.blocks*blockBody) {
 			return n, nil, fmt.Errorf("block %d: %w", i, errDamaged)
 		}
 		if i == 0 {
