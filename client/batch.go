@@ -304,7 +304,7 @@ func (b *batch) proveOne(ctx context.Context, i int, answer []byte) error {
 // refusal reads why step i was refused.
 func (b *batch) refusal(i int, r BatchResult) (error, error) {
 	e := new(Error)
-	if err := json.Unmarshal(r.Body, &e.Problem); err != nil || e.Status != r.Status || e.Code == "" {
+	if err := e.read(r.Body); err != nil || e.Status != r.Status || e.Code == "" {
 		return nil, &Fault{What: fmt.Sprintf("step %d is neither answered nor refused", i), Answer: r.Body, Err: err}
 	}
 	if open(e) {

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrNotWitnessed reports that the policy's quorum has not cosigned a commit or another entry yet, or has not cosigned
@@ -38,19 +41,22 @@ func (u *unheard) Unwrap() error { return u.error }
 // Error is a refusal: the daemon's problem document, or what can be made of the answer of a proxy. In the latter case
 // Code is "".
 type Error struct {
-	Problem
+	Problem          // as the daemon sent it
+	Detail    string // what is particular to this occurrence, or ""
+	Field     string // the member, parameter or header at fault, such as runs[2].count, or ""
 	RequestID string // names the request in the daemon's log, or ""
 }
 
+// read reads a problem document.
+func (e *Error) read(answer []byte) error {
+	err := json.Unmarshal(answer, &e.Problem)
+	e.Detail, e.Field = deref(e.Problem.Detail), deref(e.Problem.Field)
+	return err
+}
+
 func (e *Error) Error() string {
-	s := fmt.Sprintf("the daemon answered %d", e.Status)
-	if e.Code != "" {
-		s += " " + string(e.Code)
-	}
-	if e.Detail != nil { // whole sentences, which name the field
-		return s + ": " + *e.Detail
-	}
-	return s + ": " + e.Title
+	answered := strings.TrimSpace(fmt.Sprintf("the daemon answered %d %s", e.Status, e.Code)) // a proxy has no code
+	return answered + ": " + cmp.Or(e.Detail, e.Title)
 }
 
 // Fault is an answer that its own evidence contradicts. Something between the ledger's key and this program is wrong or

@@ -150,12 +150,12 @@ func (c *Client) newRequest(ctx context.Context, r request, body []byte) (*http.
 
 // refusal reads a problem document, or makes one from the status if the answer is none.
 func refusal(resp *http.Response, answer []byte) error {
-	e := &Error{RequestID: resp.Header.Get("Request-Id")}
+	e := new(Error)
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	if media != "application/problem+json" || json.Unmarshal(answer, &e.Problem) != nil {
-		e.Problem = Problem{Title: http.StatusText(resp.StatusCode)}
+	if media != "application/problem+json" || e.read(answer) != nil {
+		e = &Error{Problem: Problem{Title: http.StatusText(resp.StatusCode)}}
 	}
-	e.Status = resp.StatusCode
+	e.Status, e.RequestID = resp.StatusCode, resp.Header.Get("Request-Id")
 	return e
 }
 

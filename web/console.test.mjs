@@ -53,7 +53,7 @@ inBrowser("the console", async (t, browser, dir) => {
       await shows("open", "table-1");
       await shows("events", "dealt");
       assert.match(await text("open-note"), /^1 open, 0 overdue\.$/);
-      assert.match(await text("open"), new RegExp(`table-1\\s+${first.id}\\s+1\\s+2\\s`));
+      assert.match(await text("open"), new RegExp(`table-1\\s+${first.id}\\s+1\\s+\\S+\\s+2\\s`));
       assert.match(await text("stops"), /No switch is set/);
     });
   }
@@ -66,8 +66,32 @@ inBrowser("the console", async (t, browser, dir) => {
     await d.ask("dealer", `shuffles/${first.id}/close`, { outcome: "ended_early" });
     await d.ask("dealer", `shuffles/${second.id}/deal`, { first: 0, runs: [{ count: 3, purpose: "board", public: true }], close: { outcome: "completed" } });
     await shows("open-note", "0 open");
-    assert.match(await text("tables"), /table-1\s+open\s+1\s+0\s+\S+( [AP]M)?\s+0\s+1\s+0\s+0/);
+    assert.match(await text("tables"), /table-1\s+open\s+1\s+0\s+\S+( [AP]M)?\s+0\s+1\s+1 100\.0 %\s+0 0\.0 %\s+0 0\.0 %/);
     assert.match(await text("rates"), /^[1-9]\d* entries/);
+  });
+  await t.test("void hands by table and by service, in words, with a link to each hand, and what the filter shows", async () => {
+    const void1 = await d.ask("dealer", "shuffles", { table: "table-3", deck: "standard-52" }), open = await d.ask("dealer", "shuffles", { table: "table-4", deck: "standard-52" });
+    await d.ask("dealer", `shuffles/${void1.id}/close`, { outcome: "void", reason: "misdeal" });
+    await shows("events", "void: it was dealt wrongly");
+    assert.match(await text("services"), /\w+\s+3\s+1 33\.3 %\s+1 33\.3 %\s+0 0\.0 %/);
+    const type = (id, value) => browser.run(`{ const f = document.querySelector("#${id}"); f.value = ${JSON.stringify(value)}; f.dispatchEvent(new Event("input")); } 0`);
+    await type("page", d.base);
+    assert.equal(await browser.run(`document.querySelector("#open a").href`), `${d.base}/#main/${open.id}`);
+    await type("page", "javascript:alert(1)");
+    assert.equal(await browser.run(`document.querySelectorAll("#open a").length`), 0);
+    await type("filter", "table-3");
+    assert.doesNotMatch(await text("tables"), /table-1/);
+    assert.match(await text("tables"), /table-3/);
+    await type("filter", "");
+    await browser.shots("console-void");
+    const bundle = path.join(dir, "bundle"), run = (...args) => execFileSync(path.join(dir, "shuffled"), args, { encoding: "utf8" });
+    run("audit", "export", "--data", path.join(dir, "data"), "--out", bundle);
+    const day = new Date().toISOString().slice(0, 7), list = path.join(dir, "void.jsonl");
+    const said = run("audit", "verify", bundle, "--key", path.join(dir, "data", "main.vkey"), "--from", day, "--shuffles", list, "--outcome", "void");
+    assert.match(said, /void\.jsonl lists 1 shuffle: 1 of \w+\n/);
+    assert.match(said, /Why shuffles are void:\n +1 shuffle at table table-3: it was dealt wrongly/);
+    const { owner, shuffled, outcome, reason } = JSON.parse(readFileSync(list, "utf8"));
+    assert.deepEqual([shuffled, outcome, reason, owner !== ""], ["52 of 52 cards of standard-52", "void", "misdeal", true]);
   });
   await t.test("no token is kept, and nothing else is asked for", async () => {
     assert.deepEqual(await browser.run("[localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]);

@@ -73,6 +73,7 @@ var typedBlocks = map[string]map[string]string{
 		"go run ./cmd/shuffled audit": "TestReadme"},
 	"docs/AUDIT.md": {"shuffled audit export": "TestTypeAudit", "curl -s https://w1": "TestInstall",
 		"shuffled audit verify main-bundle --policy": "TestTypeAudit",
+		"shuffled audit verify --outcome void":       "TestTypeAudit",
 		"shuffled audit verify main-bundle lab":      "TestTypeAudit",
 		"cp -r main-bundle copy":                     "TestTypeAudit", "shuffled audit fsck": "TestInstall",
 		"shuffled verify hand.json": "TestTypeAudit", "shuffled key generate signing": "TestTypeAudit",

@@ -69,6 +69,7 @@ printf %s "$FIRST" > first`)
 		}
 	}
 	proved(y.block(document, "shuffled audit verify main-bundle --policy"))
+	proved(y.block(document, "shuffled audit verify --outcome void"))
 	y.must("shuffled audit export --database '" + d.database + "' --ledger co-dealer --out lab-bundle")
 	proved(y.block(document, "shuffled audit verify main-bundle lab-bundle"))
 	bundle, err := filepath.Glob(filepath.Join(y.work, "main-bundle/tile/entries/000.p/*"))

@@ -285,7 +285,7 @@ func (p *peer) said(err error) error {
 		return nil
 	case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests &&
 		refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden:
-		why := strings.TrimSpace(string(refused.Code) + ": " + *cmp.Or(refused.Detail, new("")))
+		why := strings.TrimSpace(string(refused.Code) + ": " + refused.Detail)
 		if refused.Code == client.CodeRepeated {
 			p.all.cfg.Log.Error("the co-dealer gave these places to another request", "co_dealer", p.Origin, "answer", why)
 			return fmt.Errorf("%w: the co-dealer opened these places, and %s", dealer.ErrRepeated, why)

@@ -69,7 +69,7 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	if f.opts.Progress != nil {
 		f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: report.FaultCount})
 	}
-	return report, f.out.flush()
+	return report, nil
 }
 
 // actHeads names an act whose head has another root than the entries have: it was signed for another history.
@@ -207,8 +207,9 @@ func (f *fold) listOpen(r *Report) error {
 
 // line is what the file of shuffles says of each shuffle.
 func (l *live) line(o audit.Opened, state, level string) *ShuffleLine {
-	return &ShuffleLine{ID: o.ID, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
-		CloseBy: bundle.FormatTime(l.CloseBy), State: state, Places: o.Places, Dealt: o.Next, Level: level}
+	return &ShuffleLine{ID: o.ID, Table: l.Table, Serial: l.Serial, Owner: l.By, GameRef: l.GameRef, Shuffled: l.What,
+		Committed: bundle.FormatTime(l.Committed), CloseBy: bundle.FormatTime(l.CloseBy), State: state,
+		Places: o.Places, Dealt: o.Next, Level: level}
 }
 
 func (c *Counts) share() {

@@ -12,6 +12,9 @@ type ShuffleLine struct {
 	ID        uint64 `json:"id"`
 	Table     string `json:"table"`
 	Serial    uint64 `json:"serial"`
+	Owner     string `json:"owner"` // the identity that committed it
+	GameRef   string `json:"game_ref,omitempty"`
+	Shuffled  string `json:"shuffled"` // what was shuffled, as the report counts it
 	Committed string `json:"committed_at"`
 	CloseBy   string `json:"close_by"`
 	State     string `json:"state"` // open, overdue or closed
@@ -27,38 +30,32 @@ type ShuffleLine struct {
 
 // lines writes JSON lines. A nil *lines writes none. Its errors name the file.
 type lines struct {
-	f   *os.File
-	w   *bufio.Writer
-	enc *json.Encoder
+	f    *os.File
+	w    *bufio.Writer
+	enc  *json.Encoder
+	keep func(*ShuffleLine) bool // whether a line is written; nil: each is
 }
 
-func openLines(name string) (*lines, error) {
+func openLines(name string, keep func(*ShuffleLine) bool) (*lines, error) {
 	f, err := os.Create(name)
 	if err != nil {
 		return nil, err
 	}
 	w := bufio.NewWriterSize(f, 1<<16)
-	return &lines{f, w, json.NewEncoder(w)}, nil
+	return &lines{f, w, json.NewEncoder(w), keep}, nil
 }
 
 func (l *lines) write(line *ShuffleLine) error {
-	if l == nil {
+	if l == nil || l.keep != nil && !l.keep(line) {
 		return nil
 	}
 	return l.enc.Encode(line)
 }
 
-// flush makes what was written durable.
-func (l *lines) flush() error {
-	if l == nil {
-		return nil
-	}
-	return errors.Join(l.w.Flush(), l.f.Sync())
-}
-
+// close makes what was written durable.
 func (l *lines) close() error {
 	if l == nil {
 		return nil
 	}
-	return l.f.Close()
+	return errors.Join(l.w.Flush(), l.f.Sync(), l.f.Close())
 }

@@ -73,7 +73,7 @@ func (r *run) begin() (*fold, error) {
 		return nil, err
 	}
 	if r.opts.Shuffles != "" {
-		if f.out, err = openLines(r.opts.Shuffles); err != nil {
+		if f.out, err = openLines(r.opts.Shuffles, r.opts.Keep); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 type live struct {
 	Table     string
 	By        string // the identity that committed it
+	GameRef   string
+	What      string // what is shuffled
 	Serial    uint64
 	Committed int64
 	CloseBy   int64
@@ -31,8 +33,8 @@ type live struct {
 }
 
 func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
-	l := &live{Table: c.Context.Table, By: p.e.Actor.Identity, Serial: c.Serial, Committed: p.e.Time,
-		CloseBy: c.CloseBy, leaf: p.leaf}
+	l := &live{Table: c.Context.Table, By: p.e.Actor.Identity, GameRef: c.GameRef, What: named(c.Context),
+		Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy, leaf: p.leaf}
 	f.live[index] = l
 	if p.noDeck != nil {
 		f.absent(*p.noDeck, c.Context.DeckHash, index)
@@ -65,7 +67,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	if f.counts(l) {
 		t := f.table(l.Table)
 		t.Shuffles++
-		addTo(t.Shuffled, named(c.Context))
+		addTo(t.Shuffled, l.What)
 		if l.CoDealer {
 			t.NeedsCoDealer++
 		}

@@ -18,8 +18,9 @@ import (
 //go:embed report.txt
 var reportText string
 
-// lists renders a part of report.txt: facts, and lists of what a report has about tables, people and credentials.
-func (s Sheet) lists(part string, r *inspect.Report) string {
+// lists renders a part of report.txt: facts, and lists of what the report on a
+// ledger, or on a pair, has about tables, people and credentials.
+func (s Sheet) lists(part string, r any) string {
 	type listing struct {
 		heading string
 		lines   []string
@@ -45,11 +46,12 @@ func (s Sheet) lists(part string, r *inspect.Report) string {
 			return ""
 		},
 		"counted": term.Counted, "tickets": ticketsOf, "pause": pause, "key": keyOf, "reason": reasonWords,
-		"dealing": dealingOf, "rarest": rarest, "lines": nonBlank,
+		"dealing": dealingOf, "rarest": rarest, "lines": strings.Lines, "trim": strings.TrimSpace,
 		"shuffles": func(n uint64) string { return term.Plural(n, "shuffle") },
-		"join":     func(names []string) string { return strings.Join(names, " and ") },
-		"number":   func(n *uint64) string { return fmt.Sprint(*n) },
-		"dealers":  dealers, "starts": starts,
+		"plural":   term.Plural, "whole": func(n int) uint64 { return uint64(n) },
+		"join":    func(names []string) string { return strings.Join(names, " and ") },
+		"number":  func(n *uint64) string { return fmt.Sprint(*n) },
+		"dealers": dealers, "starts": starts,
 		"less": func(n int, less uint64) uint64 { return uint64(n) - less },
 	}
 	var out strings.Builder
@@ -85,11 +87,6 @@ func more(all, listed uint64) string {
 		return ""
 	}
 	return fmt.Sprintf("  and %s more: --json lists them\n", term.Counted(all-listed))
-}
-
-// nonBlank returns the lines of a text that are not blank.
-func nonBlank(text string) []string {
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
 // dealers is how many lines the list of who dealt has: one for each table, and one for all if there are several.

@@ -5,6 +5,7 @@ import (
 	"html"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,9 +66,7 @@ func TestAuditConduct(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	for range listedConduct {
-		r.Dealing.Tables = append(r.Dealing.Tables, r.Dealing.Tables[0])
-	}
+	r.Dealing.Tables = append(r.Dealing.Tables, slices.Repeat(r.Dealing.Tables[:1], listedConduct)...)
 	r.Dealing.Rest = &inspect.RestDealing{Count: 3}
 	if text = print(); !strings.Contains(text, "and 6 more: --json lists them") {
 		t.Errorf("no sum of tables in\n%s", text)

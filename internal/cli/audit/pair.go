@@ -61,16 +61,9 @@ func (s Sheet) pair(r *inspect.PairReport) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(r.House.Origin)+" and its co-dealer "+term.Visible(r.CoDealer.Origin),
 		s.W)) + "\n\n")
-	var f facts
-	if r.Seen[0] != "" && r.Seen[1] != "" {
-		f.add("seen", "by a witness of both: the house's ledger until %s, the co-dealer's until %s", r.Seen[0], r.Seen[1])
-	}
-	for _, n := range r.Notes {
-		f.add("note", "%s", n)
-	}
-	b.WriteString(s.facts(f))
+	b.WriteString(s.lists("pair", r))
 	if r.Judged {
-		b.WriteString("\n" + pairTable(r) + s.notPlayed(r))
+		b.WriteString("\n" + pairTable(r) + s.lists("unplayed", r))
 	}
 	b.WriteString(s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.pairConclusion(r))
 	return b.String()
@@ -94,30 +87,6 @@ func pairTable(r *inspect.PairReport) string {
 	}
 	row("all", &r.Totals)
 	return term.Aligned("    ", rows)
-}
-
-// notPlayed lists what the co-dealer opened and the house did not deal.
-func (s Sheet) notPlayed(r *inspect.PairReport) string {
-	var daemons, lines []string
-	for _, d := range r.Daemons {
-		daemons = append(daemons, fmt.Sprintf("started by entry %d: of %s %d not dealt; in %d of these a daemon began between commit and close",
-			d.Start, term.Plural(d.Requests, "request"), d.NotDealt(), d.Restarted))
-	}
-	for _, l := range r.Unplayed {
-		seen := "no witness of both saw the co-dealer's deal"
-		if l.Seen != "" {
-			seen = "witnesses saw the co-dealer's deal at " + l.Seen
-		}
-		closed := "seen by no witness of both"
-		if l.CloseSeen != "" {
-			closed = "seen at " + l.CloseSeen
-		}
-		lines = append(lines, fmt.Sprintf("%s: shuffle %d of table %s, %s from %d on; %s, the close is of %s, and was %s", l.Kind,
-			l.Shuffle, l.Table, term.Plural(uint64(l.Places), "place"), l.Place, seen, l.Closed, closed))
-	}
-	return s.listed("Daemons of the house whose shuffles ended behind places that were not dealt:", daemons,
-		uint64(len(daemons))) + s.listed("Places that the co-dealer opened and the house did not deal; none of it is a fault, and the shuffle's transcript shows the cards:",
-		lines, r.Totals.NotDealt())
 }
 
 // whyNotBlind says why no shuffle of a pair is shown to be blind.

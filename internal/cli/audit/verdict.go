@@ -140,7 +140,7 @@ func headOf(v *verify.Verdict) head {
 	case verify.Consistent:
 		return head{"warn", "KEY NOT PINNED", ": the file agrees with itself, and nothing is proved."}
 	}
-	words := inWords[v.Level]
+	words := wordsOf("level", string(v.Level))
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
 		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
 	}

@@ -11,13 +11,6 @@ import (
 	"shuffled/internal/verify"
 )
 
-// inWords says what the levels mean (docs/SPEC.md section 10.2).
-var inWords = map[verify.Level]string{
-	verify.LevelRecorded:  "signed, and in the ledger",
-	verify.LevelWitnessed: "in the ledger, and seen there in time by outside witnesses",
-	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
-}
-
 // believed names the trusted auditors whose statements the file holds.
 func believed(v *verify.Verdict) (names []string) {
 	for _, a := range v.Statements {

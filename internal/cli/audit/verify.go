@@ -117,17 +117,12 @@ func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 	case verify.CannotJudge:
 		return player.CannotJudge(v.Unknown)
 	}
-	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
+	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelMixed}
+	if c.Require != "" && slices.Index(levels, v.Level) < slices.Index(levels, verify.Level(c.Require)) {
 		fmt.Fprintf(s.Err, "shuffled: --require asks for the level %q, and the evidence has the level %q\n", c.Require, v.Level)
 		return term.ErrFails
 	}
 	return nil
-}
-
-// reaches reports whether got is at least the level want.
-func reaches(got, want verify.Level) bool {
-	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelMixed}
-	return slices.Index(levels, got) >= slices.Index(levels, want)
 }
 
 // readEvidence reads the file, or standard input for "-". It reads at most one byte more than a transcript may

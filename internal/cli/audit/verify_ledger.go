@@ -33,9 +33,10 @@ type auditVerifyCmd struct {
 	To         string        `placeholder:"TIME" help:"End of the period. A month or day given here is part of it."`
 	Tickets    []string      `placeholder:"FILE" sep:"none" help:"A list of tickets from which a shuffle of this ledger is drawn, as shuffled tickets root takes it. Its count and root are recomputed. May be repeated."`
 	Secrets    []string      `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"File with the secret of the list. Give one for each --tickets, in the same order."`
-	Shuffles   string        `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
-	HTML       string        `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page for a browser or printer."`
-	JSON       bool          `name:"json" help:"Print JSON."`
+	Shuffles   string        `placeholder:"FILE" help:"Write a line of JSON for each shuffle of the period to FILE, and say how many each service committed."`
+	shuffleFilter
+	HTML string `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page for a browser or printer."`
+	JSON bool   `name:"json" help:"Print JSON."`
 }
 
 func (auditVerifyCmd) Help() string {
@@ -46,6 +47,7 @@ Examples:
     shuffled audit verify ./main-bundle --key main.vkey
     shuffled audit verify ./main-bundle --policy policy.txt --since last-year/checkpoint
     shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --json
+    shuffled audit verify ./main-bundle --key main.vkey --from 2026-11-28 --to 2026-11-28 --shuffles void.jsonl --outcome void
     shuffled audit verify ./main-bundle --key main.vkey --tickets tickets.txt --tickets-secret-file tickets.secret
     shuffled audit verify ./main-bundle ./lab-bundle --policy main.policy --co-dealer lab.policy
 
@@ -66,6 +68,8 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	if opts.Tickets, err = c.lists(s); err != nil {
 		return err
 	}
+	owners := make(map[string]uint64)
+	opts.Keep = c.among(opts.From, opts.To, owners)
 	if c.Second != "" {
 		return c.runPair(ctx, s, opts)
 	}
@@ -75,6 +79,9 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	r, err := inspectBundle(ctx, s, c.Dir, opts)
 	if err != nil {
 		return err
+	}
+	if c.Shuffles != "" && !c.JSON {
+		defer printOwners(s.Out, c.Shuffles, owners)
 	}
 	if c.HTML != "" {
 		if err := writeAuditPage(c.HTML, c.Dir, r); err != nil {

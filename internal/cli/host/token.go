@@ -70,7 +70,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 	_, err = d.ChangeCredential(ctx, credentialRequest(body, hash))
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeCredential {
 		return &audit.Illegal{Code: string(refused.Code),
-			Detail: term.Visible(remote.Value(refused.Detail))} // the same error as of the stored ledger
+			Detail: term.Visible(refused.Detail)} // the same error as of the stored ledger
 	}
 	if err != nil {
 		return r.Fail(s, err)

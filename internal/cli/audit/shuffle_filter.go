@@ -1,0 +1,46 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"shuffled/internal/inspect"
+	"shuffled/internal/term"
+)
+
+// shuffleFilter says which shuffles of the period --shuffles lists.
+type shuffleFilter struct {
+	Outcome string `placeholder:"OUTCOME" enum:",completed,ended_early,continued,void,expired" default:"" help:"With --shuffles: only those that ended so."`
+	Reason  string `placeholder:"REASON" help:"With --shuffles: only those that are void for this reason."`
+	Owner   string `placeholder:"NAME" help:"With --shuffles: only those that this identity committed."`
+	Deck    string `placeholder:"NAME" help:"With --shuffles: only those of this deck."`
+	GameRef string `placeholder:"NAME" help:"With --shuffles: only those with this game reference."`
+}
+
+// among returns a function that keeps the lines of the filter and of a period, and counts them by owner. 0 is no bound.
+func (f shuffleFilter) among(from, to int64, by map[string]uint64) func(*inspect.ShuffleLine) bool {
+	fits := func(want, got string) bool { return want == "" || want == got }
+	return func(l *inspect.ShuffleLine) bool {
+		at, _ := time.Parse(time.RFC3339Nano, l.Committed)
+		keep := fits(f.Outcome, l.Outcome) && fits(f.Reason, l.Reason) && fits(f.Owner, l.Owner) &&
+			fits(f.GameRef, l.GameRef) && (f.Deck == "" || strings.HasSuffix(l.Shuffled, " of "+f.Deck)) &&
+			(from == 0 || at.UnixMilli() >= from) && (to == 0 || at.UnixMilli() < to)
+		if keep {
+			by[l.Owner]++
+		}
+		return keep
+	}
+}
+
+// printOwners says how many shuffles a file lists, and who committed them.
+func printOwners(w io.Writer, name string, by map[string]uint64) {
+	parts, all := []string{}, uint64(0)
+	for _, owner := range slices.Sorted(maps.Keys(by)) {
+		parts, all = append(parts, fmt.Sprintf("%d of %s", by[owner], owner)), all+by[owner]
+	}
+	fmt.Fprintf(w, "\n%s lists %s: %s\n", term.Visible(name), term.Plural(all, "shuffle"), strings.Join(parts, ", "))
+}
