@@ -1,7 +1,7 @@
 # Short names for commands; make prints each command before it runs it. The table in
 # .github/CONTRIBUTING.md says what each check covers, and which checks .ci/run makes.
 .PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
-.PHONY: ha foreign cover bench lab compliance proof proof-all third third-all
+.PHONY: ha foreign cover bench lab compliance proof proof-all faults third third-all
 
 # The modules below that of the product, which measure, attack and package it.
 NESTED = lab perf test tools/agent tools/cose tools/release
@@ -133,6 +133,14 @@ proof:
 # The same on a million tapes.
 proof-all: TAPES = 1000000
 proof-all: proof
+
+# Faults, put one by one into the packages that decide what is dealt, and which of them known
+# answers, vectors, Coq's program, unit tests and lab prove see: tens of minutes. ARGS=-update
+# writes the table in docs/LAB.md.
+faults:
+	sh scripts/proof.sh $(BIN)/recipe
+	SHUFFLED_RECIPE=$(abspath $(BIN))/recipe go test -C test -vet=off -count=1 -v -timeout 120m \
+		./proof -run TestFaults -faults $(ARGS)
 
 # The third verifier, in Python, written from docs/SPEC.md alone. It is run on all vectors,
 # and compared with shuffled verify on mutants of them. scripts/third.sh finds or installs

@@ -257,6 +257,20 @@ func TestOrderNeedsItsMix(t *testing.T) {
 }
 
 // TestGivenBeyondPlaces: a co-dealer that gives what no place has leads to no position.
+func TestGivenDraws(t *testing.T) {
+	c := &Commit{Context: &Context{Recipe: shuffle.Recipe{Ranges: []uint32{6, 1000, 100_000}},
+		Plan: []Planned{{Source: SourceCoDealer, Origin: "lab", Index: 7}}}}
+	order, err := NewOrder(tlog.Hash{}, c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order.Give(&Deal{Runs: []Run{{Count: 3, Purpose: PurposeSeat}}, Blind: &Blind{Values: []uint32{6, 2, 100_000}}})
+	got, err := order.Moved([]uint32{1, 1000, 2})
+	if want := []uint32{6, 1, 1}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("the draws become %d, %v; want %d", got, err, want)
+	}
+}
+
 func TestGivenBeyondPlaces(t *testing.T) {
 	c := &Commit{Context: &Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5},
 		Plan: []Planned{{Source: SourceCoDealer, Origin: "lab", Index: 7}, {Source: SourceCut}}}}
@@ -281,6 +295,14 @@ func TestChildValues(t *testing.T) {
 			t.Fatalf("%d, %v", got, err)
 		}
 	})
+	deck := make([]uint32, shuffle.MaxCards)
+	for i := range deck {
+		deck[i] = uint32(i)
+	}
+	got, err := ChildValues(deck, []uint16{4095, 256, 1}, []uint32{2, 0, 1})
+	if err != nil || !slices.Equal(got, []uint32{1, 4095, 256}) {
+		t.Errorf("positions of a large parent: %d, %v", got, err)
+	}
 	for what, c := range map[string]struct {
 		positions []uint16
 		indexes   []uint32

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"testing"
 )
 
 // shuffler is one way to do what docs/SPEC.md section 2 asks. The checks of this package's tests are functions over it
-// that return what they find wrong, so that TestMutantsAreCaught can show each of them to be able to fail.
+// that return what they find wrong, so that they can be run on the reference as well.
 type shuffler interface {
 	// draw takes one value of 1..k, k > 1, off the front of buf; ok is false when buf runs out first.
 	draw(k uint32, buf []byte) (v uint32, rest []byte, ok bool)
@@ -133,3 +134,88 @@ func rejectable(k uint64) bool { return k&(k-1) != 0 }
 
 // fixed returns a generator that gives the same numbers on every run.
 func fixed(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(0x73687566666c6564, stream)) }
+
+// checks are the checks that others run at greater length or on more recipes.
+var checks = map[string]func(s shuffler) error{
+	"lanes": func(s shuffler) error {
+		for k := 2; k <= 1<<14; k++ {
+			if k <= 80 || k == 255 || k == 256 || k == 257 || k == 13107 || k == 13108 || k >= 16383 {
+				if err := checkLanes(s, uint32(k)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	},
+	"wide lanes": checkWideLanes,
+	"orders": func(s shuffler) error {
+		for n := 2; n <= 5; n++ {
+			for m := 1; m <= n; m++ {
+				if err := checkOrders(s, n, m); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	},
+	"rejections":  checkRejections,
+	"ways":        func(s shuffler) error { _, err := checkWays(s, Recipe{Cards: 5, Take: 3}); return err },
+	"exhaustion":  checkExhaustion,
+	"tape length": checkTapeLength,
+	"reference":   func(s shuffler) error { _, err := checkReference(s, fixed(9), 2000); return err },
+}
+
+// TestChecks: the package and the reference pass each check. That the checks find faults is tried by TestFaults of
+// test/proof, which plants them in this package.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	for name, check := range checks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, s := range []shuffler{ours{}, reference{}} {
+				if err := check(s); err != nil {
+					t.Errorf("rejects %T: %.300v", s, err)
+				}
+			}
+		})
+	}
+}
+
+// TestDrawEveryK: each k up to 2^14 at the ends of its lanes, at both sides of its limit and at some lanes.
+func TestDrawEveryK(t *testing.T) {
+	t.Parallel()
+	rng := fixed(10)
+	for k := uint64(2); k <= 1<<14; k++ {
+		w, limit := refWidth(k), refLimit(k)
+		all := uint64(1) << (8 * w)
+		for _, x := range []uint64{0, 1, k - 1, k, limit - 1, limit % all, all - 1, rng.Uint64N(all)} {
+			if err := oneLane(ours{}, uint32(k), appendLane(nil, w, x), x, limit); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestEverySize: a deck of each size in two orders, in one of which the first card is last, and each take of a small
+// deck.
+func TestEverySize(t *testing.T) {
+	t.Parallel()
+	rng := fixed(11)
+	for n := MinCards; n <= MaxCards; n++ {
+		r := deck(n)
+		tape := randomTape(rng, r.TapeLen(), 0)
+		if err := agree(ours{}, r, tape); err != nil {
+			t.Fatalf("%.300v", err)
+		}
+		appendLane(tape[:0], refWidth(uint64(n)), uint64(n-1))
+		if err := agree(ours{}, r, tape); err != nil {
+			t.Fatalf("%.300v", err)
+		}
+		for m := 1; m < n && n <= 64; m++ {
+			r := Recipe{Cards: n, Take: m}
+			if err := agree(ours{}, r, randomTape(rng, r.TapeLen(), 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

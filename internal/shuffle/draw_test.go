@@ -3,6 +3,7 @@ package shuffle
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func every(w int) []byte {
 // oneByte and twoByte hold every lane of their width.
 var oneByte, twoByte = every(1), every(2)
 
-// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw itself and its mutants; TestDrawIsUniform
+// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw itself; TestDrawIsUniform
 // does it for every k, through Run. Each value comes ⌊2^(8w)/k⌋ times. That is as often as all k values can come
 // equally often, so no lane is rejected in vain. Seen as lanes of another width, the buffer would not give these
 // counts.
@@ -88,13 +89,16 @@ func wideRanges() []uint32 {
 	return ks
 }
 
+// halvedRanges are those of wideRanges that are tried with every high half and every low half of a lane.
+var halvedRanges = []uint32{1<<14 + 1, 1_000_003, 858_993_460}
+
 // checkWideLanes looks at four-byte lanes, too many to try for every k.
 //
 // Argument: limit is the largest multiple of k that 2^32 holds. The lanes below it are limit/k whole runs of k
 // neighbours, and 1 + x mod k takes every value once in each run; so each value has limit/k lanes, and the lanes from
 // limit on have none. What is left to show is that the draw accepts below limit, not from it on, and takes x mod k; it
-// is shown at the ends of the first and last run, at both sides of the limit, at the last lane and at random. The loop
-// that reads the lanes is the one of the two-byte lanes, tried above in full.
+// is shown at the ends of the first and last run, at both sides of the limit, at the last lane and at random, and for
+// some k at every half of a lane. The loop that reads the lanes is the one of the two-byte lanes, tried above in full.
 func checkWideLanes(s shuffler) error {
 	rng := fixed(1)
 	for _, k := range wideRanges() {
@@ -106,6 +110,9 @@ func checkWideLanes(s shuffler) error {
 		}
 		for range 1000 {
 			xs = append(xs, rng.Uint64N(1<<32))
+		}
+		for half := uint64(0); half < 1<<16 && slices.Contains(halvedRanges, k); half++ {
+			xs = append(xs, half<<16|rng.Uint64N(1<<16), rng.Uint64N(1<<16)<<16|half)
 		}
 		for _, x := range xs {
 			if err := oneLane(s, k, appendLane(nil, 4, x), x, limit); err != nil {

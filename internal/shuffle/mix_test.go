@@ -23,7 +23,7 @@ func isPermutation(p []uint32) bool {
 
 func TestMixIsAPermutation(t *testing.T) {
 	t.Parallel()
-	sizes := []int{257, 416, 1000, 4095, 4096}
+	sizes := []int{257, 416, 832, 833, 1000, 4095, 4096}
 	for m := 1; m <= 200; m++ {
 		sizes = append(sizes, m)
 	}
@@ -141,8 +141,9 @@ func TestShiftIsABijection(t *testing.T) {
 		}
 	}
 	for _, k := range []uint32{1<<30 - 1, 1 << 30} {
-		for _, v := range []uint32{1, 2, k - 1, k} {
-			seed := seedOf("wide")
+		seed := seedOf("wide")
+		drawn := refShift(seed, []uint32{6, k}, []uint32{6, 1})[1]
+		for _, v := range []uint32{1, 2, k - 1, k, 1 + (k - drawn), 1 + (k-drawn+1)%k} { // the last become k and 1
 			got, err := Shift(seed, []uint32{6, k}, []uint32{6, v})
 			if want := refShift(seed, []uint32{6, k}, []uint32{6, v}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("k = %d: %d moves to %d, %v; want %d", k, v, got, err, want)

@@ -9,8 +9,8 @@ import (
 )
 
 // checkOrders writes a tape for every vector of draws and checks that each of the n!/(n−m)! orders of m cards of n
-// comes from exactly one of them. With exact draws every vector is equally likely, so every order is. It is here for
-// the mutants; TestEveryOrderHasOneDrawVector goes further.
+// comes from exactly one of them. With exact draws every vector is equally likely, so every order is.
+// TestEveryOrderHasOneDrawVector goes further.
 func checkOrders(s shuffler, n, m int) error {
 	r := Recipe{Cards: n, Take: m}
 	rng := fixed(uint64(100*n + m))

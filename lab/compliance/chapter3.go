@@ -8,7 +8,7 @@ var chapter3 = []Row{
 		Evidence: []Evidence{
 			document("docs/SPEC.md", "2 From bytes to draws", "the algorithm, exact enough to write it again"),
 			tests("internal/shuffle", "equal to an independent reference, on fresh random tapes and on published vectors", "TestReferenceAgrees", "TestVectors", "TestVectorsAreTheReferences"),
-			tests("internal/shuffle", "known mistakes put into the code, each of them caught", "TestMutantsAreCaught"),
+			long(tests("test/proof", "which of some ninety faults, put into the code one by one, the known answers and the vectors find, as docs/LAB.md has it; the other layers of its table are run by make faults", "TestFaults")),
 			tests("internal/arrows", "who may import the generator; the binary holds no test code", "TestArrows",
 				"TestBreachesAreFound"),
 			tests("lab/kit", "the list of every use of randomness is that of the source", "TestCallsAreComplete"),
@@ -82,7 +82,7 @@ var chapter3 = []Row{
 			tests("internal/entropy", "tapes come from the platform's generator; those of a scripted reader are its bytes, unchanged", "TestTapeFromPlatform", "TestTapeReadsOnce"),
 			tests("internal/arrows", "no generator that can be seeded makes a tape: math/rand is in no package of the product", "TestArrows"),
 			tests("internal/shuffle", "the one keystream with a seed, that of a mix, is public: it permutes places, and moves uniform values to uniform ones", "TestMixIsAPermutation", "TestShiftIsABijection"),
-			tests("internal/verify", "with the tape known, no choice of the house changes the order without showing", "TestNoChoiceIsLeft"),
+			tests("internal/verify", "with the tape known, none of the moves that a house has in a shuffle of two slots and a beacon changes the order without showing", "TestNoChoiceIsLeft"),
 			document("docs/SPEC.md", "2.3 Length of the tape", "bytes are used directly, never stretched from a seed"),
 			command("whether the FIPS 140-3 module generates, and which version", "version", "--json"),
 		},
@@ -92,7 +92,7 @@ var chapter3 = []Row{
 		ID: "3.3.2", Title: "Attacks on the generator",
 		Requirement: "(a) Nobody computes other outcomes from some. (b) The state does not start from the clock alone. (c) A state that leaked is left behind, for new entropy comes in.",
 		Evidence: []Evidence{
-			tests("internal/httpapi", "nothing that anybody may ask for before the close depends on an undealt card",
+			tests("internal/httpapi", "no tape and no undealt card stands in anything that is answered, logged or measured before the close, in any state of a shuffle",
 				"TestUndealtCardsStayHidden"),
 			tests("internal/entropy", "there is no seed; a generator that somebody put in its place is refused",
 				"TestReplacedReader", "TestReplacedBeforeInit", "TestTapeFromPlatform"),

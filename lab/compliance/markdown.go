@@ -20,7 +20,7 @@ make compliance ARGS=-long   # also what takes minutes
 
 Tests run from the root of the source; ` + "`shuffled …`" + ` is the binary alone, or for ` + "`shuffled lab`" +
 	` the one of the lab with it. A test sees that no row names a test, a command or a section that is not there. Statistics on a
-cryptographic generator are smoke tests: that every outcome is equally likely is shown by enumeration and proof. A true generator is
+cryptographic generator are smoke tests: that every outcome is equally likely is proved of the algorithm, for all sizes, and tried of the program, in the cases that docs/LAB.md states with the faults that each check finds. A true generator is
 rejected by one run of the battery in 4,975 at most, as far as its p-values are exact (docs/LAB.md), so that one run of this in 1,000 or so fails by chance: run it again. This is not legal advice, and no laboratory has certified anything by it.
 `
 

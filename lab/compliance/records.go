@@ -58,7 +58,7 @@ var records = []Row{
 		Requirement: "Nobody changes or drops a record unseen; a copy is with somebody else.",
 		Evidence: []Evidence{
 			tests("internal/fsck", "databases set back, and forked", "TestSetBack", "TestFork"),
-			long(tests("internal/fsck", "every column of evidence changed in every way, every byte of a checkpoint",
+			long(tests("internal/fsck", "every column of evidence changed in each way that the test knows, every byte of a checkpoint",
 				"TestMatrix", "TestEveryByte")),
 			tests("internal/store/sqlite", "no row of evidence can be changed or removed", "TestInsertOnly"),
 			long(tests("internal/store/postgres", "nor by the owner of the database", "TestInsertOnly")),

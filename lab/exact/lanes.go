@@ -52,7 +52,8 @@ func EveryK() []uint32 {
 }
 
 // WideK returns draws with four-byte lanes. For every quotient ⌊2^32/k⌋ that occurs, it has the smallest k,
-// which rejects the most lanes of them, and the largest. For every power of two it has the neighbours.
+// which rejects the most lanes of them, and the largest. For every power of two it has the neighbours, and it has
+// HalvesK.
 func WideK() (ks []uint32) {
 	const lanes = 1 << 32
 	for q := uint64(4); q <= lanes/(MaxEnumerated+1); q++ {
@@ -61,6 +62,7 @@ func WideK() (ks []uint32) {
 	for p := uint32(2 * MaxEnumerated); p <= shuffle.MaxRange; p *= 2 {
 		ks = append(ks, p-1, p, min(p+1, shuffle.MaxRange))
 	}
+	ks = append(ks, HalvesK()...)
 	slices.Sort(ks)
 	return slices.Compact(ks)
 }

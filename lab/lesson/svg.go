@@ -112,7 +112,7 @@ type bar struct {
 func barsPicture(title, line string, bars []bar, unit float64) []byte {
 	const floor = 210.0
 	right := 50 + 80*float64(len(bars))
-	p := newPicture(int(right)+30, 260, title)
+	p := newPicture(int(right)+150, 260, title)
 	for i, b := range bars {
 		x, h := 50+80*float64(i), unit*b.height
 		p.rect(x, floor-h, 56, h, blue)
@@ -120,7 +120,7 @@ func barsPicture(title, line string, bars []bar, unit float64) []byte {
 		p.text(x+28, floor+20, "middle", b.name)
 	}
 	p.line(40, floor-unit, right, floor-unit, thin)
-	p.text(right, floor-unit-4, "end", line)
+	p.text(right+6, floor-unit+5, "start", line)
 	return p.end()
 }
 

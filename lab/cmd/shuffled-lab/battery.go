@@ -40,7 +40,7 @@ func (labBatteryCmd) Help() string {
 	return `Makes outcomes with the function that the daemon deals with, or reads them from a file. Then it runs every test that regulators name. ` +
 		labreport.Rule() + ` A second sample is made if it is needed. The exit code is 1 if a sample is rejected.
 
-For a cryptographic generator, statistics are only a smoke test. shuffled lab prove has the proof that draws and orders are exact, and shuffled lab selftest shows that the tests find known faults.
+For a cryptographic generator, statistics are only a smoke test. shuffled lab prove tries what no sample shows, every lane of small draws and every small order, and says what it leaves to an argument. shuffled lab selftest shows that the tests find known faults.
 
 Examples:
 

@@ -25,7 +25,7 @@ type labSelftestCmd struct {
 func (labSelftestCmd) Help() string {
 	return `Shows that the battery finds what it must find. It judges shufflers that are wrong on purpose, each with one fault that real houses had. The battery must reject each of them at its stated sample, by the test that is meant for it. It must accept the true shuffler. All of them take their bytes from the entropy source, so every run is different. The chance that a right battery fails here is below 1 in a billion. The exit code is 1 if a control does not come out as it must.
 
-Faults that no sample shows are listed, with the size of a sample that would show them. shuffled lab prove has the proof against them.
+Faults that no sample shows are listed, with the size of a sample that would show them. shuffled lab prove tries every lane of the draws of a deck instead.
 
 Examples:
 

@@ -18,8 +18,8 @@ func unseenText(s sheet, list []controls.Unseen) string {
 		rows = append(rows, []string{fmt.Sprintf("%.1e %s", u.Sample, u.Of), span(u.Years), u.Fault})
 	}
 	b.WriteString(term.Table(rows) + "\n")
-	b.WriteString(term.Hanging("", "The sample shows the fault with a chance of 99 %: in draws by their counts at a level of 1 %, in decks by a deck that comes twice. The proof that the true shuffle has no such fault needs no sample: "+
-		list[0].Proof+" tries every lane and counts the bits of every tape.", s.W))
+	b.WriteString(term.Hanging("", "The sample shows the fault with a chance of 99 %: in draws by their counts at a level of 1 %, in decks by a deck that comes twice. To see that the true shuffle has no such fault takes no sample: "+
+		list[0].Proof+" tries every lane of each draw up to 2^14, and counts the bits of every tape.", s.W))
 	return b.String()
 }
 
