@@ -1,2 +1,2 @@
 // shuffled is what the verifier's script block exports. It runs before the page's own.
-declare const shuffled: typeof import("../src/verify/index.ts");
+declare const shuffled: typeof import("./verifier.ts");

@@ -1,7 +1,7 @@
 // Links to a shuffle, of the server that the page came from or of another one.
 import { $, el, input } from "./dom.ts";
 import { MOST_BYTES, check, isKey, say } from "./input.ts";
-import { state, type Link } from "./state.ts";
+import { state, type Link, type TableLink } from "./state.ts";
 import { fill, iso, t } from "./words.ts";
 
 // #main/1234 names a shuffle of the server that the page came from. #casino.example/main/1234 names one of
@@ -11,6 +11,14 @@ import { fill, iso, t } from "./words.ts";
 
 const LINK = /^#(?:([A-Za-z0-9.-]+(?::[0-9]{1,5})?)\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/([1-9][0-9]{0,15})((?:&[^&]*)*)$/;
 export const served = location.protocol === "https:" || location.protocol === "http:";
+
+// #main/table-1 names a table, whose hands are followed. Digits alone are the number of a shuffle.
+const TABLE = /^#(?:([A-Za-z0-9.-]+(?::[0-9]{1,5})?)\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/(?![0-9]+$)([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+
+export function readTable(): TableLink | null {
+  const found = TABLE.exec(location.hash);
+  return found && { host: found[1], ledger: found[2]!, table: found[3]! };
+}
 
 export function readLink(): Link | null {
   const found = LINK.exec(location.hash);
@@ -34,7 +42,7 @@ export function readLink(): Link | null {
 export const nameOf = ({ host, ledger, id }: Link): string => `${host === undefined ? "" : `${host}/`}${ledger}/${id}`;
 
 // baseOf gives the address that the link leads to. Another host is asked over HTTPS, unless it is this machine.
-const baseOf = ({ host }: Link): URL | string => host === undefined ? document.baseURI
+export const baseOf = ({ host }: { host?: string }): URL | string => host === undefined ? document.baseURI
   : `${/^(?:localhost|127\.0\.0\.1)(?::|$)/.test(host) ? "http" : "https"}://${host}/`;
 
 // refusal says what the status of an answer without evidence means.
@@ -43,6 +51,10 @@ const refusal = (status: number): string => status === 401 || status === 403 ? t
 // nameIn says which shuffle a link leads to, and on which server.
 export const nameIn = ({ id, ledger, host }: Link): string => t.ofLink(String(id), iso(ledger), iso(host ?? location.host));
 
+// followTable is set by main.ts, because a table that is followed uses what links use.
+let followTable: (table: TableLink) => Promise<void> = async () => {};
+export const onTable = (watch: typeof followTable): void => { followTable = watch; };
+
 export async function follow(link: Link | null): Promise<void> {
   const run = ++state.runs;
   $("link").hidden = location.hash === "";
@@ -50,6 +62,8 @@ export async function follow(link: Link | null): Promise<void> {
   state.chosen = null;
   $("result").hidden = true;
   $("name").textContent = "";
+  const table = link ? null : readTable();
+  if (table && (served || table.host !== undefined)) return followTable(table);
   if (!link || !served && link.host === undefined) {
     showLink(() => [t.nowhere, fill(served ? t.nowhereServed : t.nowhereDisk, { link: el("code", { dir: "ltr" }, served ? "#main/1234" : "#casino.example/main/1234") }), ...slotOffer(link?.slot)]);
     return;
@@ -75,10 +89,10 @@ export async function follow(link: Link | null): Promise<void> {
 }
 
 // Refused has the reason why there is no evidence, as a function, because the reader can change the language.
-class Refused extends Error { constructor(readonly why: () => string) { super(); } }
+export class Refused extends Error { constructor(readonly why: () => string) { super(); } }
 
 // download gives at most MOST_BYTES of the answer.
-async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
+export async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
   let answer: Response;
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
@@ -103,7 +117,7 @@ function idOf(bytes: Uint8Array): unknown {
   }
 }
 
-function showLink(says: () => [title: string, text: string | (string | Node)[], ...more: HTMLElement[]]): void {
+export function showLink(says: () => [title: string, text: string | (string | Node)[], ...more: HTMLElement[]]): void {
   state.link = () => {
     const [title, text, ...more] = says();
     $("link").replaceChildren(el("h2", { id: "link-title" }, title), el("p", { role: "status" }, ...[text].flat()), ...more);

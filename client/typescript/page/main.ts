@@ -1,9 +1,10 @@
 // The page around the verifier.
 import { $, el, input } from "./dom.ts";
 import { check, named, remember, remembered, say, scanned, take } from "./input.ts";
-import { follow, readLink, served } from "./link.ts";
+import { follow, onTable, readLink, served } from "./link.ts";
 import { hasCamera } from "./qr.ts";
 import { state } from "./state.ts";
+import { watch } from "./table.ts";
 import { LANGUAGES, preferred, speak } from "./words.ts";
 
 $("language").append(...Object.entries(LANGUAGES).map(([code, { name }]) => el("option", { value: code, lang: code }, name)));
@@ -33,6 +34,7 @@ window.addEventListener("hashchange", () => {
   follow(readLink());
 });
 $("served").hidden = !served;
+onTable(watch);
 follow(readLink());
 
 for (const type of ["dragenter", "dragover"]) document.addEventListener(type, (e) => { e.preventDefault(); $("drop").classList.add("over"); });

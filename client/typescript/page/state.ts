@@ -7,6 +7,9 @@ export interface Given { name: string; bytes: Uint8Array<ArrayBuffer>; size: num
 // A Link names a shuffle of the server that the page came from, or of host. It can bring a key and a slot.
 export interface Link { host?: string; ledger: string; id: number; key?: string; slot?: string }
 
+// A TableLink names a table whose hands are followed.
+export interface TableLink { host?: string; ledger: string; table: string }
+
 export const state: { chosen: Given | null; ticket: Given | null; keyOfLink: boolean; slotOfLink: boolean; runs: number; link: (() => void) | null; result: (() => void) | null } = {
   chosen: null,      // what is checked, with the link that it came by
   ticket: null,      // the proof of a ticket
