@@ -5,100 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"shuffled/internal/audit"
 )
 
-// Proposal asks for entries that stand together in one batch, all or none. The
-// sequencer fills in what depends on their place: the time; of a commit the serial, the
-// previous index, the instance and, if it is 0, the close-by; of a deal or mix the checkpoint.
-type Proposal struct {
-	Actor  audit.Actor
-	Bodies []audit.Body // not changed
-	Kept   [][]byte     // for each body what its Row keeps alongside it, or nil; may be shorter
-	Decks  []Deck       // named by its commits, unless the store is known to hold them
-	Rests  []Rest       // what it needs alongside the rules
-
-	starts bool // the first body is our instance_start
-}
-
-// Rest is what a proposal rests on: what was read of a shuffle before the proposal was made. The next place to deal is
-// Next, and Public of the dealt places are public. If that is no longer so, nothing is written, and the error is Moved.
-type Rest struct {
-	Shuffle uint64
-	Next    int
-	Public  int
-	Body    int // index of the body in front of which it holds
-	Moved   error
-}
-
-func (r Rest) holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
-
-// Appended is one entry that is durable.
-type Appended struct {
-	Index   uint64
-	Entry   audit.Entry
-	Receipt audit.Receipt
-}
-
-// Answer is what Append returns of one proposal.
-type Answer struct {
-	Appended []Appended
-	Err      error
-}
-
-// A BodyError is the refusal of a proposal because of one of its bodies.
-type BodyError struct {
-	Body int // index
-	Err  error
-}
-
-func (e *BodyError) Error() string { return e.Err.Error() }
-func (e *BodyError) Unwrap() error { return e.Err }
-
-// request is a proposal on its way through the sequencer.
-type request struct {
-	Proposal
-	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
-	reply chan Answer  // of capacity 1
-
-	// Fields of the sequencer's goroutine.
-	tries uint64 // how often it lost the compare-and-swap
-	stale bool   // its newest append was refused although the head had not moved
-}
-
-const (
-	waiting = iota
-	claimed
-	withdrawn
-)
-
-func newRequest(p Proposal) *request { return &request{Proposal: p, reply: make(chan Answer, 1)} }
-
-func (r *request) answer(a Answer) { r.reply <- a }
-
-// size is about how many bytes the request adds to a batch.
-func (r *request) size() (n int) {
-	for _, s := range r.Kept {
-		n += len(s)
-	}
-	for _, b := range r.Bodies {
-		if d, ok := audit.DisclosedBy(b); ok {
-			n += len(d.Tape)
-		}
-	}
-	for _, deck := range r.Decks {
-		for _, name := range deck.Cards {
-			n += 1 + len(name)
-		}
-	}
-	return n
-}
-
 // AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
 // as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
-func (l *Ledger) AppendAll(ctx context.Context, all []Proposal) []Answer {
+func (l *core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	answers, requests := make([]Answer, len(all)), make([]*request, len(all))
 	for i, p := range all {
 		requests[i] = newRequest(p)
@@ -135,7 +48,7 @@ func portion(requests []*request) (n int) {
 
 // AppendTogether is Append of several proposals by one actor, all of them or none. With an error it returns the index
 // of the proposal that was refused, or -1 if the error is about none in particular.
-func (l *Ledger) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
+func (l *core) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
 	whole := Proposal{Actor: all[0].Actor}
 	for _, p := range all {
 		for _, rest := range p.Rests {
@@ -183,7 +96,7 @@ func blamed(all []Proposal, err error) int {
 }
 
 // enqueue hands requests to the sequencer, which takes them one behind another, and no other request between them.
-func (l *Ledger) enqueue(requests ...*request) error {
+func (l *core) enqueue(requests ...*request) error {
 	select {
 	case <-l.running.Done():
 		return ErrClosed
@@ -196,7 +109,7 @@ func (l *Ledger) enqueue(requests ...*request) error {
 
 // await waits for the answer to a request in the queue, and withdraws the request if nothing
 // has been written when the wait is over.
-func (l *Ledger) await(ctx context.Context, r *request) Answer {
+func (l *core) await(ctx context.Context, r *request) Answer {
 	patient, cancel := Patience(ctx)
 	defer cancel()
 	select {
@@ -230,7 +143,7 @@ func (l *Ledger) await(ctx context.Context, r *request) Answer {
 
 // logAct logs an administrative entry when it is durable: who did what, to what, and with which
 // credential. The entry has the rest, such as the reason.
-func (l *Ledger) logAct(index uint64, e audit.Entry) {
+func (l *core) logAct(index uint64, e audit.Entry) {
 	var what, of string
 	switch b := e.Body.(type) {
 	case *audit.Key:
@@ -253,4 +166,39 @@ func (l *Ledger) logAct(index uint64, e audit.Entry) {
 	}
 	l.cfg.Log.Info("administrative act", "ledger", l.cfg.Info.Name, "entry", index, "act", what, "of", of,
 		"identity", e.Actor.Identity, "credential", e.Actor.Credential)
+}
+
+// Append writes the proposal and returns its entries with their receipts when they are durable. With these errors
+// nothing was written: an *audit.Illegal if a rule forbids an entry; a *DuplicateError if a key tag is in the ledger;
+// ErrOverloaded if the queue is full, or if the patience of ctx ends while the proposal waits in it; ErrFrozen,
+// ErrClock, ErrUnavailable and ErrClosed. If ctx ends while the proposal is being written, the error is
+// ErrUnknownOutcome.
+func (l *core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
+	for _, body := range p.Bodies {
+		if act, ok := body.(*audit.ActEntry); ok && act.HeadSize > 0 {
+			if err := l.saw(ctx, audit.Head{Size: act.HeadSize, Root: act.HeadRoot}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r := newRequest(p)
+	if err := l.enqueue(r); err != nil {
+		return nil, err
+	}
+	a := l.await(ctx, r)
+	return a.Appended, a.Err
+}
+
+// saw returns an *audit.Illegal if the entries have another root than a head that administrators saw: they signed for
+// another history, and an audit refuses that (docs/SPEC.md section 14.1). Rule act refuses a size that is too large.
+func (l *core) saw(ctx context.Context, head audit.Head) error {
+	if size, err := l.reach(ctx, head.Size); err != nil || head.Size > size {
+		return err
+	}
+	extends, err := l.extends(ctx, l.Head(), audit.Checkpoint{Size: head.Size, Root: head.Root})
+	if err == nil && !extends {
+		err = &audit.Illegal{Code: audit.RuleAct,
+			Detail: fmt.Sprintf("the act names another root than the first %d entries have", head.Size)}
+	}
+	return err
 }

@@ -120,7 +120,7 @@ func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 // copies the state, one piece at a time; the goroutine of run does the rest. If the daemon stops in between, the cache
 // from before stays.
 type caching struct {
-	l   *Ledger
+	l   *core
 	due chan struct{} // capacity 1
 
 	// Fields of the sequencer's goroutine.
@@ -210,7 +210,7 @@ func (c *caching) write() error {
 
 // readCache reads a cache of at most as many entries as head. It must be written under the
 // Ed25519 key that signed head, or under one of the two if a rotation ends at head.
-func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
+func (l *core) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return header, nil, err
@@ -281,7 +281,7 @@ func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error)
 
 // signersOf returns those of this daemon's Ed25519 keys that a line of head names. Whether
 // the signatures hold is checked by checkHead, after the entries are folded.
-func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
+func (l *core) signersOf(head Head) (signers []note.Signer) {
 	for line := range strings.Lines(string(head.Checkpoint)) {
 		for _, s := range l.cfg.Signers {
 			_, mldsa := s.(verifying)

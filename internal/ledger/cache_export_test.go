@@ -35,16 +35,16 @@ type Memory struct {
 // Remember starts a daemon up to where it would begin to write.
 func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	cfg.setDefaults()
-	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: memory{state: audit.NewState()}}
+	l := &Ledger{core: core{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: memory{state: audit.NewState()}}}
 	l.tree, l.running = newTree(), ctx
-	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
+	l.cache = &caching{l: &l.core, due: make(chan struct{}, 1)}
 	err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	head := l.head
 	l.published.Store(&head)
-	if l.witnesses, err = l.newWitnesses(); err != nil {
+	if l.witnesses, err = l.newWitnesses(l.alarm, l.stopForDoubts); err != nil {
 		return nil, err
 	}
 	l.witnesses.follow()

@@ -10,21 +10,6 @@ import (
 	"shuffled/internal/audit"
 )
 
-// How long one step at the store may take: while an outcome is resolved or entries are folded, and in a probe.
-const (
-	storeTimeout = 10 * time.Second
-	probeTimeout = 3 * time.Second
-)
-
-// Appender adds batches to ledgers. Every [Store] is one.
-type Appender interface {
-	// Append writes b in one transaction, whose update of the head is a compare-and-swap from old's size and root. It
-	// returns nil only if the batch is durable. It returns ErrStale if the head is another one, or a *DuplicateError if
-	// key tags or slots of the batch stand in commits of the ledger: then nothing was written. It returns
-	// ErrUnknownOutcome, wrapped, if the batch may have been written, or may still be.
-	Append(ctx context.Context, id ID, old Head, b Batch) error
-}
-
 // write commits the draft and answers its requests. It returns those that must be prepared again, because another
 // daemon moved the head first or another request of the draft repeated a key. If the outcome of the commit is unknown,
 // write finds it out before it returns. Until then nothing else is written, so that nothing is disclosed twice or
@@ -86,18 +71,6 @@ func (l *Ledger) giveUp(d *draft) {
 	answerAll(d.requests, ErrUnknownOutcome)
 	for _, r := range d.refused {
 		r.request.answer(Answer{Err: ErrClosed})
-	}
-}
-
-// stopping waits for d, or until the ledger is being closed, which it reports.
-func (l *Ledger) stopping(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-l.running.Done():
-		return true
-	case <-t.C:
-		return false
 	}
 }
 
@@ -269,6 +242,16 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	return nil
 }
 
+// readNewer is catchUp, and says in the ledger's phase why it failed. It is core.foldNewer.
+func (l *Ledger) readNewer(ctx context.Context) error {
+	err := l.catchUp(ctx)
+	if err != nil {
+		l.unreadable(err)
+		err = l.Ready()
+	}
+	return err
+}
+
 // unreadable notes why the ledger cannot be written after catchUp failed.
 func (l *Ledger) unreadable(err error) {
 	if l.phase == phaseFrozen {
@@ -281,42 +264,14 @@ func (l *Ledger) unreadable(err error) {
 	l.wait(Unavailable(err))
 }
 
-// recheck runs at every probe. It looks at clock and store, so that readiness is true while no
-// request comes, and folds what other daemons wrote.
-func (l *Ledger) recheck() {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	if l.phase == phaseFrozen {
-		l.thaw(ctx)
-		return
-	}
-	if err := l.catchUp(ctx); err != nil {
-		l.unreadable(err)
-		return
-	}
-	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is still read
-		l.stepped = err.Error()
-		l.wait(err)
-		return
-	}
-	if err := l.canSign(); err != nil {
-		l.wait(err)
-		return
-	}
-	if l.phase == phaseStarting {
-		return // begin goes on
-	}
-	if err := l.mark.held.Check(); err != nil {
-		l.freeze(replaced(err))
-		return
-	}
-	if l.stepped != "" {
-		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until the clock came back")
-		l.stepped = ""
-	}
-	if l.resumed || !l.begun() || len(l.alarms) > 0 { // only an append shows that appends work again
-		l.pay()
-		return
-	}
-	l.to(phaseWriting, nil)
+// publish shows the head and the counts to readers.
+func (l *Ledger) publish() {
+	head := l.head
+	l.showHolders()
+	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
+		Killed: l.state.Killed(), Switches: len(l.state.Switches())})
+	l.published.Store(&head)
+	l.moved.tell()
+	l.witnesses.wake()
+	l.cache.wake()
 }

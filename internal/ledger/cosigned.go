@@ -38,8 +38,8 @@ func (w *witnesses) followCosigned() bool {
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
 	defer cancel()
 	head := l.Head()
-	h, err := l.CosignedAtMost(ctx, head.Size)
-	if err != nil || h.Size <= l.cosignedSize() {
+	h, err := w.CosignedAtMost(ctx, head.Size)
+	if err != nil || h.Size <= w.cosignedSize() {
 		return false
 	}
 	held, err := l.extends(ctx, head, audit.Checkpoint{Size: h.Size, Root: h.Root})
@@ -58,18 +58,18 @@ const maxUnheld = 16
 // CosignedAtMost returns the newest stored checkpoint of at most size entries that the ledger's witnesses cosigned;
 // ErrNotFound if there is none. A stored checkpoint counts only if the ledger's keys and the quorum of the policy of
 // that size signed it. One that does not count does not hide an older one.
-func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
-	policies := l.witnesses.policies.shown.Load()
+func (w *witnesses) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
+	policies := w.policies.shown.Load()
 	if !policies.Ask() {
 		return Head{}, ErrNotFound
 	}
-	size = min(size, l.Head().Size) // a checkpoint above it may be under another key
+	size = min(size, w.l.Head().Size) // a checkpoint above it may be under another key
 	for range maxUnheld {
-		h, err := l.cfg.Store.CosignedAtMost(ctx, l.id, size)
+		h, err := w.l.cfg.Store.CosignedAtMost(ctx, w.l.id, size)
 		if err != nil {
 			return Head{}, Unavailable(err)
 		}
-		if l.isCosigned(h, policies) {
+		if w.isCosigned(h, policies) {
 			return h, nil
 		}
 		if h.Size == 0 || h.Size > size {
@@ -82,20 +82,20 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 
 // FirstCosigned returns the oldest stored checkpoint that covers the entry at index and that the ledger's witnesses
 // cosigned; ErrNotFound if there is none. It checks stored checkpoints as CosignedAtMost does.
-func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
-	policies := l.witnesses.policies.shown.Load()
+func (w *witnesses) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
+	policies := w.policies.shown.Load()
 	if !policies.Ask() {
 		return Head{}, ErrNotFound
 	}
-	looked, newest := 0, l.Head().Size
-	for h, err := range l.cfg.Store.CosignedFrom(ctx, l.id, index+1) {
+	looked, newest := 0, w.l.Head().Size
+	for h, err := range w.l.cfg.Store.CosignedFrom(ctx, w.l.id, index+1) {
 		if err != nil {
 			return Head{}, Unavailable(err)
 		}
 		if looked++; h.Size > newest || looked > maxUnheld {
 			break
 		}
-		if l.isCosigned(h, policies) {
+		if w.isCosigned(h, policies) {
 			return h, nil
 		}
 	}
@@ -104,15 +104,15 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 
 // isCosigned reports whether the ledger signed a stored head and the quorum of its policy interval cosigned it. If not,
 // it logs why; except above the first policy that waits, which another daemon may have let take over.
-func (l *Ledger) isCosigned(h Head, policies *audit.Policies) bool {
+func (w *witnesses) isCosigned(h Head, policies *audit.Policies) bool {
 	policy := policies.At(h.Size)
-	c, err := audit.OpenCheckpoint(h.Checkpoint, l.signedBy(h.Size)...)
+	c, err := audit.OpenCheckpoint(h.Checkpoint, w.l.signedBy(h.Size)...)
 	if err == nil && (c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint)) {
 		err = errors.New("the checkpoint is of another head, or lacks the quorum")
 	}
 	waiting := policies.Waiting()
 	if err != nil && (len(waiting) == 0 || h.Size <= waiting[0].Index) {
-		l.cfg.Log.Error("a stored cosigned checkpoint is not valid", "ledger", l.cfg.Info.Name, "size", h.Size,
+		w.l.cfg.Log.Error("a stored cosigned checkpoint is not valid", "ledger", w.l.cfg.Info.Name, "size", h.Size,
 			"error", err)
 	}
 	return err == nil
@@ -120,7 +120,7 @@ func (l *Ledger) isCosigned(h Head, policies *audit.Policies) bool {
 
 // show makes h the newest cosigned head, if it is, and wakes those who wait for one. It runs on the goroutine of run.
 func (w *witnesses) show(h Head) {
-	if h.Size > w.l.cosignedSize() {
+	if h.Size > w.cosignedSize() {
 		w.cosigned.Store(&h)
 		w.newer.tell()
 	}
@@ -128,24 +128,24 @@ func (w *witnesses) show(h Head) {
 }
 
 // Cosigned returns the newest cosigned head that this daemon holds; ok is false if there is none.
-func (l *Ledger) Cosigned() (h Head, ok bool) {
-	if newest := l.witnesses.cosigned.Load(); newest != nil {
+func (w *witnesses) Cosigned() (h Head, ok bool) {
+	if newest := w.cosigned.Load(); newest != nil {
 		return *newest, true
 	}
 	return Head{}, false
 }
 
-func (l *Ledger) cosignedSize() uint64 {
-	h, _ := l.Cosigned()
+func (w *witnesses) cosignedSize() uint64 {
+	h, _ := w.Cosigned()
 	return h.Size
 }
 
 // AwaitCosigned waits until a cosigned checkpoint covers the entry at index. It
 // returns ErrNotWitnessed if ctx ends first.
-func (l *Ledger) AwaitCosigned(ctx context.Context, index uint64) error {
+func (w *witnesses) AwaitCosigned(ctx context.Context, index uint64) error {
 	for {
-		newer := l.witnesses.newer.next()
-		size := l.cosignedSize()
+		newer := w.newer.next()
+		size := w.cosignedSize()
 		if size > index {
 			return nil
 		}
@@ -153,7 +153,7 @@ func (l *Ledger) AwaitCosigned(ctx context.Context, index uint64) error {
 		case <-newer:
 		case <-ctx.Done():
 			return fmt.Errorf("%w: it is entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
-		case <-l.done:
+		case <-w.l.done:
 			return ErrClosed
 		}
 	}

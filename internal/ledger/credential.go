@@ -20,7 +20,7 @@ const CredentialLife = 5 * time.Second
 // database says. The caller checks whether it has expired. It returns ErrNotFound for any other id, and ErrUnavailable
 // if the store could not be read for CredentialLife. With anew it asks the store in any case, because another daemon
 // may have just created the credential. A frozen ledger reads no entries, and answers from memory.
-func (l *Ledger) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
+func (l *core) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
 	if err := l.known(ctx, anew); err != nil && !errors.Is(err, ErrFrozen) {
 		return audit.Credential{}, err
 	}
@@ -33,7 +33,7 @@ func (l *Ledger) Credential(ctx context.Context, id string, anew bool) (audit.Cr
 
 // Credentials returns every credential that was created, in the order of their entries, as of
 // the store's newest entry; if the ledger is frozen, as of the newest entry known here.
-func (l *Ledger) Credentials(ctx context.Context) (all []audit.Holder, err error) {
+func (l *core) Credentials(ctx context.Context) (all []audit.Holder, err error) {
 	if err := l.known(ctx, true); err != nil && !errors.Is(err, ErrFrozen) {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (l *Ledger) Credentials(ctx context.Context) (all []audit.Holder, err error
 
 // known has memory cover what the store held at most CredentialLife ago. In the second half of
 // that time it starts a refresh for which the caller does not wait.
-func (l *Ledger) known(ctx context.Context, anew bool) error {
+func (l *core) known(ctx context.Context, anew bool) error {
 	age := l.elapsed() - time.Duration(l.folded.Load())
 	switch {
 	case anew || age >= CredentialLife:
@@ -54,17 +54,8 @@ func (l *Ledger) known(ctx context.Context, anew bool) error {
 	return nil
 }
 
-// elapsed is the monotonic time of the ledger's clock.
-func (l *Ledger) elapsed() time.Duration {
-	_, elapsed := l.cfg.Clock()
-	return elapsed
-}
-
-// isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's goroutine.
-func (l *Ledger) isNewest() { l.folded.Store(int64(l.elapsed())) }
-
 // showHolders shows the credentials of the published head, if they changed.
-func (l *Ledger) showHolders() {
+func (l *core) showHolders() {
 	changes := l.state.HolderChanges()
 	if l.holders.Load() != nil && changes == l.holderChanges {
 		return

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"shuffled/internal/audit"
@@ -117,25 +116,4 @@ func (l *Ledger) overtook(requests []*request) (again []*request) {
 		}
 	}
 	return again
-}
-
-// Appends counts what became of the batches that this daemon tried to append.
-type Appends struct {
-	Landed    uint64
-	Lost      uint64 // another daemon moved the head first
-	Duplicate uint64 // a key or slot stood in the ledger
-	Failed    uint64 // nothing was written
-	Unknown   uint64 // tries whose outcome had to be found out
-
-	Most uint64 // how often the request that was overtaken most was overtaken
-}
-
-// appends are the counters of Appends, written by the sequencer.
-type appends struct {
-	landed, lost, duplicate, failed, unknown, most atomic.Uint64
-}
-
-func (a *appends) read() Appends {
-	return Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
-		Failed: a.failed.Load(), Unknown: a.unknown.Load(), Most: a.most.Load()}
 }

@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"

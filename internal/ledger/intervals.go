@@ -1,30 +1,29 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/witness/gateway"
 )
 
-// asksWitnesses reports whether checkpoints of the newest size need cosignatures.
-func (l *Ledger) asksWitnesses(size uint64) bool {
-	return l.witnesses.policies.shown.Load().At(size).Asks()
-}
-
 // policyHistory follows which policy governs: an entry brings a policy, and a stored checkpoint lets it take over. It
 // belongs to the goroutine of witnesses.run; any goroutine may read shown.
 type policyHistory struct {
-	l      *Ledger
+	l      *core
 	in     *audit.Policies
 	record int    // how many records of the key history were taken in
 	looked uint64 // no stored checkpoint below this size lets a waiting policy take over
 	shown  atomic.Pointer[audit.Policies]
 }
 
-func (l *Ledger) newPolicyHistory() (*policyHistory, error) {
+func (l *core) newPolicyHistory() (*policyHistory, error) {
 	in, err := audit.NewPolicies(l.Genesis().Policy)
 	if err != nil {
 		return nil, err
@@ -154,4 +153,78 @@ func (p *policyHistory) accept(h Head, waiting []audit.WaitingPolicy) {
 	p.show()
 	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name,
 		"entry", waiting[len(waiting)-len(p.in.Waiting())-1].Index, "after_size", h.Size)
+}
+
+// late is about the witnesses that have an interval. They take no part in the rounds. Each is offered a cosigned head,
+// once in its interval at most. The checkpoint with its cosignature is stored as a late checkpoint.
+type late struct {
+	turn  sync.Mutex           // held by the goroutine that asks; guards the rest
+	asked map[string]time.Time // when each was asked last, by the name of its key
+	size  uint64               // of the newest late checkpoint, as far as known
+}
+
+// How many late checkpoints a look-up reads: first firstLateRows, because a transcript is
+// mostly served under one of these, and then lateRows.
+const (
+	firstLateRows = 8
+	lateRows      = 128
+)
+
+// hasInterval reports whether the configuration gives a witness an interval.
+func (l *core) hasInterval(one audit.Witness) bool { return l.cfg.Intervals[one.Key.Name()] > 0 }
+
+// checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have an interval.
+func (l *core) checkIntervals(p *audit.Policy) error {
+	if p.MetWithout(l.hasInterval) {
+		return nil
+	}
+	var slow []string
+	for _, one := range p.Witnesses {
+		if l.hasInterval(one) && !slices.Contains(slow, one.Key.Name()) {
+			slow = append(slow, one.Key.Name())
+		}
+	}
+	return fmt.Errorf("without the witnesses that have an interval in the configuration, %v, the quorum cannot be met: "+
+		"remove as many of these witnesses from witness.intervals as the quorum needs", slow)
+}
+
+// read takes the times of cosignatures from late checkpoints that hold and were not read before, newest first. It
+// ignores a time in the future, which would put off the next question to the witness.
+func (t *late) read(rows []Head, slow []audit.Witness) {
+	if len(rows) > 0 {
+		t.size = rows[0].Size
+	}
+	now := time.Now()
+	for _, one := range slow {
+		alone, name := audit.Policy{Witnesses: []audit.Witness{one}}, one.Key.Name()
+		for _, h := range rows {
+			by := alone.Cosignatures(h.Checkpoint)
+			if len(by) == 0 {
+				continue
+			}
+			if at := time.Unix(by[0].Time, 0); !at.After(now) {
+				if at.After(t.asked[name]) {
+					t.asked[name] = at
+				}
+				break
+			}
+		}
+	}
+}
+
+// due returns the witnesses to ask now. A witness whose interval is over waits for all that have the same or a shorter
+// interval, so that some checkpoints have the cosignatures of all. It waits for one more interval of its own at most.
+func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (due []audit.Witness) {
+	slow = slices.SortedStableFunc(slices.Values(slow), func(a, b audit.Witness) int {
+		return cmp.Compare(intervals[a.Key.Name()], intervals[b.Key.Name()])
+	})
+	now, together := time.Now(), true
+	for _, one := range slow {
+		every, since := intervals[one.Key.Name()], now.Sub(t.asked[one.Key.Name()])
+		together = together && since >= every
+		if together || since >= 2*every {
+			due = append(due, one)
+		}
+	}
+	return due
 }

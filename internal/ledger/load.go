@@ -245,17 +245,3 @@ func (l *Ledger) checkHead(ctx context.Context, g *growth, head Head, from uint6
 	}
 	return l.checkHandovers(ctx, head, keys, from)
 }
-
-// rootAt computes the root of the first size entries, at least 1, from the
-// stored tiles and entries, authenticated by a head that covers them.
-func (l *Ledger) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
-	if size == head.Size {
-		return head.Root, nil
-	}
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
-	root, err := tlog.TreeHash(int64(size), reader)
-	if err != nil {
-		return tlog.Hash{}, fmt.Errorf("computing the root at size %d: %w", size, err)
-	}
-	return root, nil
-}

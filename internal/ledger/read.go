@@ -11,25 +11,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Receipt returns the receipt of an entry as text, under the checkpoint of BestHead; ErrNotFound for an index at or
-// above the ledger's size. An entry that another daemon wrote is folded first.
-func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
-	if err := l.reachEntry(ctx, index); err != nil {
-		return "", err
-	}
-	head, err := l.BestHead(ctx, index)
-	if err != nil {
-		return "", err
-	}
-	row, err := l.row(ctx, index)
-	if err != nil {
-		return "", err
-	}
-	return l.ReceiptUnder(ctx, row, head)
-}
-
 // row reads an entry that the ledger has.
-func (l *Ledger) row(ctx context.Context, index uint64) (Row, error) {
+func (l *core) row(ctx context.Context, index uint64) (Row, error) {
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
 		if err != nil {
 			return Row{}, Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
@@ -41,7 +24,7 @@ func (l *Ledger) row(ctx context.Context, index uint64) (Row, error) {
 
 // ReceiptUnder returns the receipt of a stored entry under a head whose size is above its index. Under the head of
 // CheckpointAfter it is, byte for byte, the receipt that Append returned.
-func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
+func (l *core) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
 	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
 		return "", err
@@ -51,7 +34,7 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 
 // ReceiptsUnder is ReceiptUnder for many entries. Those that are proved together share the
 // reading and authentication of tiles.
-func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
+func (l *core) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
 	shared := &tileReader{tile: func(t tlog.Tile) ([]byte, error) { return l.sharedTile(ctx, t) }}
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, shared)
 	receipts := make([]audit.Receipt, 0, len(rows))
@@ -119,20 +102,8 @@ func prove(rows []Row, size uint64, reader tlog.HashReader) ([]tlog.RecordProof,
 	return proofs, nil
 }
 
-// Head returns the newest durable head that this daemon knows.
-func (l *Ledger) Head() Head { return *l.published.Load() }
-
-// HeadFor returns the head under which the entries up to index are proved: the newest
-// cosigned one, if it covers them, and otherwise the newest.
-func (l *Ledger) HeadFor(index uint64) Head {
-	if h, ok := l.Cosigned(); ok && h.Size > index {
-		return h
-	}
-	return l.Head()
-}
-
 // FirstReceipt returns the receipt that Append returned for an entry, byte for byte.
-func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
+func (l *core) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	head, err := l.FirstHead(ctx, row.Index)
 	if err != nil {
 		return "", err
@@ -142,7 +113,7 @@ func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 
 // FirstHead returns the oldest head that covers the entry. Its checkpoint comes from the store, so its signature is
 // checked.
-func (l *Ledger) FirstHead(ctx context.Context, index uint64) (Head, error) {
+func (l *core) FirstHead(ctx context.Context, index uint64) (Head, error) {
 	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, index)
 	if err != nil {
 		return Head{}, Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", index, err))
@@ -160,7 +131,7 @@ func (l *Ledger) FirstHead(ctx context.Context, index uint64) (Head, error) {
 // Authentic returns nil if each stored row is the entry at its index, under a head that this daemon checked. What a row
 // says is believed only then: somebody may have put rows into the database that no head covers, or genuine rows in the
 // wrong place. Rows that another daemon wrote are folded first.
-func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
+func (l *core) Authentic(ctx context.Context, rows []Row) error {
 	for _, row := range rows {
 		if row.Index < l.Head().Size {
 			continue
@@ -187,4 +158,58 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 	}
 	_, err := l.ReceiptsUnder(ctx, older, head)
 	return err
+}
+
+// Entries returns the entries from ≤ index < to, which must be below the head known here. It
+// checks that each stored row is the entry at its index.
+func (l *core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, error) {
+	rows := make([]Row, 0, to-from)
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
+		if err != nil {
+			return nil, Unavailable(fmt.Errorf("reading entry %d: %w", from+uint64(len(rows)), err))
+		}
+		if row.Index != from+uint64(len(rows)) {
+			return nil, fmt.Errorf("%w: the database shows entry %d instead of entry %d", ErrFrozen, row.Index,
+				from+uint64(len(rows)))
+		}
+		rows = append(rows, row)
+	}
+	if n := uint64(len(rows)); n != to-from {
+		return nil, fmt.Errorf("%w: the database does not show entry %d", ErrUnavailable, from+n)
+	}
+	if err := l.Authentic(ctx, rows); err != nil {
+		return nil, err
+	}
+	entries := make([]audit.Placed, len(rows))
+	for i, row := range rows {
+		e, err := audit.ParseEntry(row.Entry)
+		if err != nil {
+			return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
+		}
+		entries[i] = audit.Placed{Index: row.Index, Entry: e}
+	}
+	return entries, nil
+}
+
+// rootAt computes the root of the first size entries, at least 1, from the
+// stored tiles and entries, authenticated by a head that covers them.
+func (l *core) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
+	if size == head.Size {
+		return head.Root, nil
+	}
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
+	root, err := tlog.TreeHash(int64(size), reader)
+	if err != nil {
+		return tlog.Hash{}, fmt.Errorf("computing the root at size %d: %w", size, err)
+	}
+	return root, nil
+}
+
+// extends reports whether head extends a checkpoint of at least one entry.
+func (l *core) extends(ctx context.Context, head Head, c audit.Checkpoint) (bool, error) {
+	if c.Size > head.Size {
+		return false, nil
+	}
+	root, err := l.rootAt(ctx, head, c.Size)
+	return err == nil && root == c.Root, err
 }

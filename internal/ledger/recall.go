@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"shuffled/internal/audit"
 )
 
@@ -89,18 +87,9 @@ const (
 	openShare = 20
 )
 
-// openList is a list of open shuffles. The list does not change once it is made. The goroutine
-// that has turn owns the other fields.
-type openList struct {
-	turn *semaphore.Weighted // of 1
-	size uint64              // of the ledger, when the list was made
-	next time.Time           // when the next may be made
-	list []audit.OpenRef
-}
-
 // OpenAt returns the open shuffles, by id, as of the first size entries of the store or of more. Entries that another
 // daemon wrote are folded first. Callers share the list and do not change it.
-func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
+func (l *core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, err
 	}
@@ -136,7 +125,7 @@ func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, erro
 }
 
 // reachSize has memory cover the first size entries, which the store has shown.
-func (l *Ledger) reachSize(ctx context.Context, size uint64) error {
+func (l *core) reachSize(ctx context.Context, size uint64) error {
 	if size == 0 {
 		return nil
 	}
@@ -155,16 +144,9 @@ type TableQuery struct {
 	Open  int      // how many open shuffles of each at most
 }
 
-// tableNames has the names of all tables, sorted. Tables are never removed, so that the list is
-// made again only if there are more tables. The goroutine that has turn owns names.
-type tableNames struct {
-	turn  *semaphore.Weighted // of 1
-	names []string            // a list does not change once it is made
-}
-
 // Tables returns tables by name, as of the first size entries of the store or of more, and the name after which the
 // next page begins, "" if there is none. Entries that another daemon wrote are folded first.
-func (l *Ledger) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
+func (l *core) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
 	err error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, "", err
@@ -195,7 +177,7 @@ func (l *Ledger) Tables(ctx context.Context, size uint64, q TableQuery) (page []
 }
 
 // allTables returns the names of all tables, sorted.
-func (l *Ledger) allTables(ctx context.Context) ([]string, error) {
+func (l *core) allTables(ctx context.Context) ([]string, error) {
 	t := &l.tables
 	if err := t.turn.Acquire(ctx, 1); err != nil {
 		return nil, err

@@ -3,10 +3,8 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +30,7 @@ type WitnessState struct {
 
 // roll is what each witness that is asked said last, and which witnesses doubt.
 type roll struct {
-	l *Ledger
+	l *core
 
 	mu     sync.Mutex
 	asked  []*asked                                   // each at one address
@@ -137,26 +135,4 @@ func (r *roll) tell(one *asked) {
 		r.l.cfg.Log.Warn("a witness did not cosign", "ledger", r.l.cfg.Info.Name, "witness", one.witness.Name, "url",
 			one.witness.URL, "error", one.err)
 	}
-}
-
-// Witnesses returns the witnesses of the policy in force and of the policies that wait, by name.
-func (l *Ledger) Witnesses() []WitnessState {
-	r := &l.witnesses.roll
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	states := make([]WitnessState, 0, len(r.asked))
-	shown := make(map[string]bool)
-	for _, one := range r.asked {
-		s := WitnessState{Size: one.size, Err: one.err}
-		keyed := one.witness.Name + fmt.Sprintf("+%08x", one.witness.Key.KeyHash())
-		for _, s.Name = range []string{one.witness.Name, keyed, keyed + " " + one.witness.URL} {
-			if !shown[s.Name] {
-				break
-			}
-		}
-		shown[s.Name] = true
-		states = append(states, s)
-	}
-	slices.SortFunc(states, func(a, b WitnessState) int { return strings.Compare(a.Name, b.Name) })
-	return states
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -23,14 +22,9 @@ func historyOf(genesis audit.Entry, keys []audit.KeyEntry) (*audit.History, erro
 	return h, err
 }
 
-// signedBy returns the keys that sign the checkpoint of a size of at least 1 that is shown.
-func (l *Ledger) signedBy(size uint64) []note.Verifier {
-	return audit.Verifiers(l.keys.Load().At(size))
-}
-
 // showKeys shows what the entries say of keys, if there are new key entries. It must come before the head that covers
 // these is shown, and after the state was committed. It runs on the sequencer's goroutine.
-func (l *Ledger) showKeys() {
+func (l *core) showKeys() {
 	if shown := l.keys.Load(); shown != nil && l.state.KeyCount() == l.keyCount {
 		return
 	}
@@ -54,7 +48,7 @@ func (p *Proposal) rotates() bool {
 // checkRotation refuses a new signing key that does not stand alone in its batch, or behind the act that approves it:
 // the checkpoint of the batch has the signatures of both keys (docs/SPEC.md section 9). It refuses a key whose private
 // half is not here as well, because this daemon could not go on under it.
-func (l *Ledger) checkRotation(p *Proposal) error {
+func (l *core) checkRotation(p *Proposal) error {
 	if !p.rotates() {
 		return nil
 	}
@@ -73,11 +67,11 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 	return nil
 }
 
-// sign signs the head of a draft with the keys in force before the draft. If the draft brings a new key, that key signs
-// too, and both signatures are checked: nobody could go on from a checkpoint that lacks one.
-func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
+// sign signs the head of a draft with the keys in force before the draft. If the draft rotates the key, the new key
+// signs too, and both signatures are checked: nobody could go on from a checkpoint that lacks one.
+func (l *core) sign(rotates bool, size uint64, root tlog.Hash) (Head, error) {
 	now := audit.Verifiers(l.keys.Load().InForce())
-	if !d.requests[0].rotates() {
+	if !rotates {
 		return signHead(size, root, l.signersFor(now)...)
 	}
 	next, err := historyOf(l.genesis, l.state.KeyEntries()) // the state is ahead of the head
@@ -101,7 +95,7 @@ func handsOn(keys *audit.History, index uint64, signed []byte) error {
 // checkHandovers refuses a signing key of an entry from an index on without its checkpoint: the first checkpoint that
 // covers the entry must cover nothing above it, and the keys before and after the entry must have signed it. Otherwise
 // the database could name any key as the ledger's. The keys and the head cover the entries.
-func (l *Ledger) checkHandovers(ctx context.Context, head Head, keys *audit.History, from uint64) error {
+func (l *core) checkHandovers(ctx context.Context, head Head, keys *audit.History, from uint64) error {
 	for _, k := range keys.Signing[1:] {
 		if k.Index < from {
 			continue
@@ -124,4 +118,8 @@ func (l *Ledger) checkHandovers(ctx context.Context, head Head, keys *audit.Hist
 		}
 	}
 	return nil
+}
+
+func notTaken(format string, args ...any) error {
+	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
 }

@@ -4,54 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
-
-// Limits of one batch, which bound the memory that it takes. A batch is what arrived while
-// the batch before it was being written.
-const (
-	maxBatchEntries = 1024
-	maxBatchBytes   = 8 << 20
-)
-
-// sequence runs the sequencer, on a goroutine of its own, until Close.
-func (l *Ledger) sequence() {
-	defer close(l.done)
-	probe := time.NewTicker(l.cfg.Probe)
-	defer probe.Stop()
-	for {
-		select {
-		case <-l.running.Done():
-			l.to(phaseClosed, ErrClosed)
-			return
-		case <-probe.C:
-			l.recheck()
-		case ask := <-l.asks:
-			ask()
-		case r := <-l.queue:
-			l.process(l.gather(r))
-		}
-	}
-}
-
-// ask runs a function on the sequencer's goroutine, between two batches, and waits for its
-// end. If the function did not run, the error is that of ctx or ErrClosed.
-func (l *Ledger) ask(ctx context.Context, what func()) error {
-	done := make(chan struct{})
-	select {
-	case l.asks <- func() { defer close(done); what() }:
-		<-done
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-l.done:
-		return ErrClosed
-	}
-}
 
 // gather claims what waits, until the limits of one batch are reached.
 func (l *Ledger) gather(first []*request) []*request {
@@ -103,9 +60,8 @@ func (l *Ledger) confirm(d *draft) (again []*request) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	known := l.head.Size
-	if err := l.catchUp(ctx); err != nil {
-		l.unreadable(err)
-		answerAll(d.all, l.Ready())
+	if err := l.readNewer(ctx); err != nil {
+		answerAll(d.all, err)
 		return nil
 	}
 	if l.head.Size != known {
@@ -113,45 +69,6 @@ func (l *Ledger) confirm(d *draft) (again []*request) {
 	}
 	d.answerRefused()
 	return nil
-}
-
-func answerAll(requests []*request, err error) {
-	for _, r := range requests {
-		r.answer(Answer{Err: err})
-	}
-}
-
-// draft is a batch before it is written: entries at their indexes, and the head that covers them.
-type draft struct {
-	all      []*request // requests and refused, in the order in which they came
-	requests []*request // that have entries in it
-	refused  []refusal  // that have none, because of a rule; answered when memory is known to be current
-	later    []*request // that wait for the next batch: they repeat a key or slot, or a signing key stands alone
-	entries  []audit.Entry
-	batch    Batch
-	growth   *growth
-	mark     int // of the state, before the first entry
-}
-
-type refusal struct {
-	request *request
-	err     error
-}
-
-func (d *draft) answerRefused() {
-	for _, r := range d.refused {
-		r.request.answer(Answer{Err: r.err})
-	}
-}
-
-// balked notes that the store refused the draft although the head had not moved. It reports
-// whether that had happened to each of its requests the time before as well.
-func (d *draft) balked() (twice bool) {
-	twice = true
-	for _, r := range d.requests {
-		twice, r.stale = twice && r.stale, true
-	}
-	return twice
 }
 
 // prepare makes a draft of the requests. Here the rules decide, in the order of the queue. A
@@ -298,7 +215,7 @@ func (l *Ledger) seal(d *draft) error {
 	if err != nil {
 		return err
 	}
-	if d.batch.Head, err = l.sign(d, uint64(d.growth.size), root); errors.Is(err, ErrNoKey) {
+	if d.batch.Head, err = l.sign(d.requests[0].rotates(), uint64(d.growth.size), root); errors.Is(err, ErrNoKey) {
 		l.absent.Store(&err) // the next batch does not wait for the same
 	}
 	return err

@@ -13,13 +13,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed; reads go on. It ends with a
-// restart with the key, or when the agent that holds the key is back.
-var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
-
 // checkSigners refuses a private key that has another ledger's name, and keys of which none is
 // or was in force: then this is the configuration of another ledger.
-func (l *Ledger) checkSigners() error {
+func (l *core) checkSigners() error {
 	known := false
 	for _, s := range l.cfg.Signers {
 		if s.Name() != l.cfg.Info.Origin {
@@ -35,7 +31,7 @@ func (l *Ledger) checkSigners() error {
 }
 
 // signer returns the private half of key, nil if it is not available.
-func (l *Ledger) signer(key note.Verifier) note.Signer {
+func (l *core) signer(key note.Verifier) note.Signer {
 	for _, s := range l.cfg.Signers {
 		if s.KeyHash() == key.KeyHash() {
 			return s
@@ -46,7 +42,7 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 
 // canSign returns ErrNoKey if a signing key in force is not here, or if its holder did not sign
 // when it was asked last. It asks no holder. It runs on the sequencer's goroutine.
-func (l *Ledger) canSign() error {
+func (l *core) canSign() error {
 	for _, k := range l.keys.Load().InForce() {
 		if l.signer(k.Key) == nil {
 			vkey, _ := audit.VKey(l.cfg.Info.Origin, k.Public) // k.Key was made of it
@@ -62,7 +58,7 @@ func (l *Ledger) canSign() error {
 
 // attend asks the holder of the Ed25519 key in force, if it is another process, for a signature at every probe. It runs
 // on a goroutine of its own from Open until Close, so that nothing waits for a holder that hangs.
-func (l *Ledger) attend() {
+func (l *core) attend() {
 	for !l.stopping(l.cfg.Probe) {
 		var why *error
 		if away, ok := l.signer(l.keys.Load().InForce()[0].Key).(interface{ Present() error }); ok {
@@ -76,7 +72,7 @@ func (l *Ledger) attend() {
 }
 
 // signersFor returns the private halves of keys, each once, those of Ed25519 first.
-func (l *Ledger) signersFor(keys []note.Verifier) (signers []note.Signer) {
+func (l *core) signersFor(keys []note.Verifier) (signers []note.Signer) {
 	for _, mldsa := range []bool{false, true} {
 		for i, key := range keys {
 			twice := slices.ContainsFunc(keys[:i], func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() })
@@ -104,7 +100,7 @@ func signHead(size uint64, root tlog.Hash, signers ...note.Signer) (Head, error)
 }
 
 // ownKeys returns verifiers for all private keys that are available.
-func (l *Ledger) ownKeys() (keys []note.Verifier) {
+func (l *core) ownKeys() (keys []note.Verifier) {
 	for _, s := range l.cfg.Signers {
 		if knows, ok := s.(verifying); ok {
 			keys = append(keys, knows.Verifier())
@@ -132,14 +128,14 @@ func (k ownKey) Verify(msg, sig []byte) bool {
 
 // markKeys are the keys that may have signed the high-water mark: all that the ledger ever had,
 // and all that are available here.
-func (l *Ledger) markKeys() []note.Verifier {
+func (l *core) markKeys() []note.Verifier {
 	return append(audit.Verifiers(l.keys.Load().Signing), l.ownKeys()...)
 }
 
 // witnessedKeys are the keys under which a checkpoint that a witness shows is evidence of
 // another history: markKeys without retired keys. Otherwise the thief of a retired key could
 // stop the ledger by a witness that still knows the key.
-func (l *Ledger) witnessedKeys() []note.Verifier {
+func (l *core) witnessedKeys() []note.Verifier {
 	signing := l.keys.Load().Signing
 	return slices.DeleteFunc(l.markKeys(), func(key note.Verifier) bool {
 		return slices.ContainsFunc(signing,
@@ -148,7 +144,7 @@ func (l *Ledger) witnessedKeys() []note.Verifier {
 }
 
 // KeyHistory returns what the newest entries known here say of keys. The caller does not change it.
-func (l *Ledger) KeyHistory() *audit.History { return l.keys.Load() }
+func (l *core) KeyHistory() *audit.History { return l.keys.Load() }
 
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
 const maxHandovers = 1024
@@ -156,7 +152,7 @@ const maxHandovers = 1024
 // Handovers returns, for each signing key after the genesis's whose entry a head covers, the receipt of that entry
 // under the head, and the checkpoint that both keys signed. With these a verifier that trusts an older key follows to
 // the key in force. If there are more than a transcript has room for, it returns none.
-func (l *Ledger) Handovers(ctx context.Context, head Head) (all []audit.Handover, err error) {
+func (l *core) Handovers(ctx context.Context, head Head) (all []audit.Handover, err error) {
 	signing := l.keys.Load().Signing[1:]
 	if len(signing) > maxHandovers {
 		return nil, nil
@@ -182,7 +178,7 @@ func (l *Ledger) Handovers(ctx context.Context, head Head) (all []audit.Handover
 }
 
 // handover returns the first receipt of a signing key's entry.
-func (l *Ledger) handover(ctx context.Context, index uint64) (first audit.Receipt, err error) {
+func (l *core) handover(ctx context.Context, index uint64) (first audit.Receipt, err error) {
 	if known, ok := l.handovers.Load(index); ok {
 		return known.(audit.Receipt), nil
 	}
@@ -201,7 +197,7 @@ func (l *Ledger) handover(ctx context.Context, index uint64) (first audit.Receip
 }
 
 // VKey returns the verifier key of the Ed25519 signing key in force, as text.
-func (l *Ledger) VKey() string {
+func (l *core) VKey() string {
 	vkey, _ := audit.VKey(l.cfg.Info.Origin, l.keys.Load().InForce()[0].Public) // its verifier was made of it
 	return vkey
 }

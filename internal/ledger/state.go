@@ -20,7 +20,7 @@ type Persons struct {
 }
 
 // Persons returns them as of the store's newest entry.
-func (l *Ledger) Persons(ctx context.Context) (p Persons, err error) {
+func (l *core) Persons(ctx context.Context) (p Persons, err error) {
 	if err := l.Refresh(ctx); err != nil {
 		return p, err
 	}
@@ -84,7 +84,7 @@ type Disclosure struct {
 }
 
 // Disclosure returns what the entries known here say of disclosure to auditors. Another daemon may have written more.
-func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
+func (l *core) Disclosure(ctx context.Context) (d Disclosure, err error) {
 	err = l.ask(ctx, func() {
 		d.Auditors = l.state.AuditorKeys()
 		d.Key, d.Public, d.At, d.Usable = l.state.DisclosureKey()
@@ -93,7 +93,7 @@ func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
 }
 
 // Switches returns the kill switches that are set, as of the newest entry known here.
-func (l *Ledger) Switches(ctx context.Context) (all []audit.Switch, err error) {
+func (l *core) Switches(ctx context.Context) (all []audit.Switch, err error) {
 	err = l.ask(ctx, func() { all = l.state.Switches() })
 	return all, err
 }
@@ -105,7 +105,7 @@ type Backlog struct {
 }
 
 // Backlog returns the backlog at a time, in UTC milliseconds, as of the newest entry known here.
-func (l *Ledger) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
+func (l *core) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
 	var oldest uint64
 	err = l.ask(ctx, func() { oldest, b.Overdue = l.state.Backlog(now) })
 	if err != nil || oldest == 0 {
@@ -122,7 +122,7 @@ func (l *Ledger) Backlog(ctx context.Context, now int64) (b Backlog, err error) 
 
 // CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With the origin "" it
 // returns the newest entry of that subject, which may name none. ok is false if there is no such entry.
-func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
+func (l *core) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 	all := l.KeyHistory().Records
 	for i := len(all) - 1; i >= 0; i-- {
 		if r := all[i]; r.Subject == audit.SubjectCoDealer && (origin == "" || r.Origin == origin) {
@@ -134,7 +134,7 @@ func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 
 // MayAsk returns the first rule that a deal by the actor would break now, whatever its co-dealer
 // gives for it. If memory says that it would break one, the store is asked for newer entries.
-func (l *Ledger) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
+func (l *core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
 	look := func() (refused error) {
 		err = l.ask(ctx, func() {
 			now, _ := l.cfg.Clock()
@@ -154,4 +154,22 @@ func (l *Ledger) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (
 		return err
 	}
 	return refused
+}
+
+// Overdue returns the ids of the open shuffles whose close-by has passed at now, in UTC
+// milliseconds, as of the newest entry known here. They ascend.
+func (l *core) Overdue(ctx context.Context, now int64) (ids []uint64, err error) {
+	err = l.ask(ctx, func() { ids = l.state.Overdue(now) })
+	return ids, err
+}
+
+// ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC milliseconds, by ascending id.
+func (l *core) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
+	err = l.ask(ctx, func() {
+		for _, id := range l.state.Overdue(at) {
+			o, _ := l.state.Shuffle(id)
+			refs = append(refs, audit.OpenRef{ID: id, Table: o.Table, CloseBy: o.CloseBy})
+		}
+	})
+	return refs, err
 }

@@ -219,3 +219,12 @@ var (
 	ErrStale          = errors.New("the head moved")
 	ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 )
+
+// Appender adds batches to ledgers. Every [Store] is one.
+type Appender interface {
+	// Append writes b in one transaction, whose update of the head is a compare-and-swap from old's size and root. It
+	// returns nil only if the batch is durable. It returns ErrStale if the head is another one, or a *DuplicateError if
+	// key tags or slots of the batch stand in commits of the ledger: then nothing was written. It returns
+	// ErrUnknownOutcome, wrapped, if the batch may have been written, or may still be.
+	Append(ctx context.Context, id ID, old Head, b Batch) error
+}

@@ -53,10 +53,6 @@ func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, ac
 	return appended[len(appended)-1], nil
 }
 
-func notTaken(format string, args ...any) error {
-	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
-}
-
 // tryKey asks the witnesses whether they know a new signing key of the ledger. A witness that does not know it would
 // cosign nothing above its entry. A witness that cannot be reached is no reason to refuse the key.
 //

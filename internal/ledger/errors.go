@@ -2,9 +2,47 @@ package ledger
 
 import (
 	"errors"
-
-	"shuffled/internal/audit"
+	"fmt"
 )
+
+// The errors of a ledger, alongside *audit.Illegal and those of the store.
+var (
+	// ErrFrozen: signing stopped because the stored ledger does not extend what was seen, or
+	// cannot be compared with it. Reads go on.
+	ErrFrozen = errors.New("the stored ledger does not extend what was seen: signing stopped")
+	// ErrClock: the clock stepped further than the limit.
+	ErrClock = errors.New("the clock stepped")
+	// ErrOverloaded: too many requests wait, or this one waited too long. Nothing was written.
+	ErrOverloaded = errors.New("the queue is full")
+	// ErrTooLarge: what was to be appended together does not fit into one batch.
+	ErrTooLarge = errors.New("one append holds at most 1,024 entries and 8 MiB")
+	// ErrClosed: the ledger is shutting down.
+	ErrClosed = errors.New("the ledger is closed")
+	// ErrUnavailable: the store did not answer; nothing was written.
+	ErrUnavailable = errors.New("the store is unavailable")
+	// ErrNotWitnessed: no cosigned checkpoint covers the entry yet.
+	ErrNotWitnessed = errors.New("the witnesses have not cosigned the entry yet")
+	// ErrMarkLocked: another process of this host writes the ledger.
+	ErrMarkLocked = errors.New("another daemon holds the lock")
+	// ErrNoMark: a ledger has entries, and this host has no high-water mark of it.
+	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
+)
+
+// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed; reads go on. It ends with a
+// restart with the key, or when the agent that holds the key is back.
+var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
+
+// Unavailable marks an error of the store, or of the connection to it, as ErrUnavailable. An
+// error that has a name stays as it is.
+func Unavailable(err error) error {
+	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable,
+		ErrOverloaded} {
+		if errors.Is(err, named) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
 
 // Cause says in plain words why a store does not do what it should. Anybody may read it, so it
 // holds no address, role, path or value.
@@ -93,36 +131,6 @@ var (
 	errKilled  = errors.New("the kill switch of the ledger is set: no commits until administrators clear it")
 )
 
-// Abilities say what a ledger can do now. An error is nil if it can, and says why not otherwise.
-type Abilities struct {
-	Read   error // entries, evidence, events
-	Commit error // a new shuffle
-	Deal   error // from a shuffle that stands; close it
-}
-
-// Ready reports whether everything works. The kill switch of the ledger is an order and no fault: a load balancer goes
-// on sending requests.
-func (a Abilities) Ready() bool {
-	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, errKilled))
-}
-
-// Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
-func (l *Ledger) Abilities() (a Abilities) {
-	a.Commit = l.Ready()
-	if cause := CauseOf(a.Commit); cause != "" && !cause.reads() {
-		a.Read = a.Commit
-	}
-	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {
-		a.Deal = l.witnesses.lacking()
-	}
-	if live := l.live.Load(); a.Commit == nil && live.Latched {
-		a.Commit = errLatched
-	} else if a.Commit == nil && live.Killed {
-		a.Commit = errKilled
-	}
-	return a
-}
-
 // Cure says to the engineer on call what to do about an error of Abilities.
 func Cure(err error) string {
 	if cause := CauseOf(err); cause != "" {
@@ -145,3 +153,6 @@ func Cure(err error) string {
 	}
 	return "read the daemon's log, which has the details: docs/operations/runbooks.md"
 }
+
+// errBegun refuses a second instance_start of this daemon: begin and recheck may both propose one.
+var errBegun = errors.New("the instance_start of this daemon is already written")

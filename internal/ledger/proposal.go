@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"sync/atomic"
+
+	"shuffled/internal/audit"
+)
+
+// Proposal asks for entries that stand together in one batch, all or none. The
+// sequencer fills in what depends on their place: the time; of a commit the serial, the
+// previous index, the instance and, if it is 0, the close-by; of a deal or mix the checkpoint.
+type Proposal struct {
+	Actor  audit.Actor
+	Bodies []audit.Body // not changed
+	Kept   [][]byte     // for each body what its Row keeps alongside it, or nil; may be shorter
+	Decks  []Deck       // named by its commits, unless the store is known to hold them
+	Rests  []Rest       // what it needs alongside the rules
+
+	starts bool // the first body is our instance_start
+}
+
+// Rest is what a proposal rests on: what was read of a shuffle before the proposal was made. The next place to deal is
+// Next, and Public of the dealt places are public. If that is no longer so, nothing is written, and the error is Moved.
+type Rest struct {
+	Shuffle uint64
+	Next    int
+	Public  int
+	Body    int // index of the body in front of which it holds
+	Moved   error
+}
+
+func (r Rest) holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
+
+// Appended is one entry that is durable.
+type Appended struct {
+	Index   uint64
+	Entry   audit.Entry
+	Receipt audit.Receipt
+}
+
+// Answer is what Append returns of one proposal.
+type Answer struct {
+	Appended []Appended
+	Err      error
+}
+
+// A BodyError is the refusal of a proposal because of one of its bodies.
+type BodyError struct {
+	Body int // index
+	Err  error
+}
+
+// request is a proposal on its way through the sequencer.
+type request struct {
+	Proposal
+	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
+	reply chan Answer  // of capacity 1
+
+	// Fields of the sequencer's goroutine.
+	tries uint64 // how often it lost the compare-and-swap
+	stale bool   // its newest append was refused although the head had not moved
+}
+
+func newRequest(p Proposal) *request { return &request{Proposal: p, reply: make(chan Answer, 1)} }
+
+func (r *request) answer(a Answer) { r.reply <- a }
+
+// size is about how many bytes the request adds to a batch.
+func (r *request) size() (n int) {
+	for _, s := range r.Kept {
+		n += len(s)
+	}
+	for _, b := range r.Bodies {
+		if d, ok := audit.DisclosedBy(b); ok {
+			n += len(d.Tape)
+		}
+	}
+	for _, deck := range r.Decks {
+		for _, name := range deck.Cards {
+			n += 1 + len(name)
+		}
+	}
+	return n
+}
+
+func (e *BodyError) Error() string { return e.Err.Error() }
+
+func (e *BodyError) Unwrap() error { return e.Err }
+
+const (
+	waiting = iota
+	claimed
+	withdrawn
+)
+
+// Limits of one batch, which bound the memory that it takes. A batch is what arrived while
+// the batch before it was being written.
+const (
+	maxBatchEntries = 1024
+	maxBatchBytes   = 8 << 20
+)
+
+// draft is a batch before it is written: entries at their indexes, and the head that covers them.
+type draft struct {
+	all      []*request // requests and refused, in the order in which they came
+	requests []*request // that have entries in it
+	refused  []refusal  // that have none, because of a rule; answered when memory is known to be current
+	later    []*request // that wait for the next batch: they repeat a key or slot, or a signing key stands alone
+	entries  []audit.Entry
+	batch    Batch
+	growth   *growth
+	mark     int // of the state, before the first entry
+}
+
+type refusal struct {
+	request *request
+	err     error
+}
+
+func (d *draft) answerRefused() {
+	for _, r := range d.refused {
+		r.request.answer(Answer{Err: r.err})
+	}
+}
+
+// balked notes that the store refused the draft although the head had not moved. It reports
+// whether that had happened to each of its requests the time before as well.
+func (d *draft) balked() (twice bool) {
+	twice = true
+	for _, r := range d.requests {
+		twice, r.stale = twice && r.stale, true
+	}
+	return twice
+}
+
+func answerAll(requests []*request, err error) {
+	for _, r := range requests {
+		r.answer(Answer{Err: err})
+	}
+}
