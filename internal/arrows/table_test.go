@@ -291,8 +291,8 @@ var table = map[string]row{
 	"perf/cmd/shuffled-bench": {
 		why: "the command that loads a daemon",
 		ours: []string{
-			"perf/load", "client", "internal/audit", "internal/cli/remote", "internal/process", "internal/selftest",
-			"internal/term",
+			"perf/load", "client", "internal/audit", "internal/build", "internal/cli/remote", "internal/process",
+			"internal/selftest", "internal/term",
 		},
 	},
 

@@ -15,6 +15,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/build"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/process"
 	"shuffled/internal/selftest"
@@ -63,7 +64,7 @@ func main() {
 	if code == term.ExitOK {
 		program := term.Program{
 			Name:        "shuffled bench", // as a user types it
-			Description: "Put a running daemon under load, verify what it acknowledged, and report.",
+			Description: "Put a running daemon under load, verify what it acknowledged, and report. Version " + build.This().Version,
 			Grammar:     new(benchCmd),
 			Before: func(string) (any, error) {
 				passed, err := selftest.Judge(selftest.Run())
