@@ -714,7 +714,7 @@ test("the story is told of a shuffle that holds, and of no other", async () => {
   const { deck, dealt, ...both } = await story("slots");
   assert.equal(deck.length, 6);
   assert.equal(dealt.length, 3);
-  assert.deepEqual(dealt[0], { purpose: "seat", recipient: "seat-1", public: false });
+  assert.deepEqual(dealt[0], { purpose: "seat", recipient: "seat-1", public: false, round: 0 });
   assert.deepEqual(both, { ranges: null, of: null, cards: 6, taken: 6, mixed: true, choice: null, coDealer: undefined, parent: null, cutCard: null, order: null, tape: "public",
     dealers: [{ identity: "dealer", first: 0, last: 2 }],
     plan: [{ source: "slot", mine: true, round: undefined, cut: undefined }, { source: "slot", mine: true, round: undefined, cut: undefined }] });

@@ -344,7 +344,7 @@ func (t *transcript) dealtOn() {
 		return
 	}
 	switch end := o.closed; {
-	case end != nil && end.Follows != nil && end.Follows.Places > o.asked:
+	case o.holds && end != nil && end.Follows != nil && end.Follows.Places > o.asked:
 		t.v.DealtOn, t.v.NotDealtOn = OpenedOnly, end.Follows.Places-o.asked
 	case end == nil, !o.holds, end.Reason == audit.ReasonTapeLost && end.Follows == nil,
 		end.Outcome == audit.OutcomeExpired && end.Follows == nil:

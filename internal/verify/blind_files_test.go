@@ -88,6 +88,8 @@ func blindFiles(t testing.TB, add adder) {
 		p.gone(nil).ends(audit.OutcomeCompleted, p.follows())
 		blindly(name, "three places were opened, the close names no deal, and the order's close names them", p, looked)
 	}
+	blindly("blind-looked-untrusted", "nothing is trusted for the co-dealer: what the order's close names is nobody's word", p,
+		undealt)
 	p = hand(t).play(seat("a", 2))
 	p.gone(p.given(p.ask(2, []audit.Run{burn, board(1)}))).ends(audit.OutcomeCompleted, p.follows())
 	blindly("blind-unplayed-closed", "an opening that was not played, and the order's close that names its places", p)

@@ -191,9 +191,10 @@ def dealt_on_members(case, found):
     tied = len(case.file.heads) == len(case.file.co_receipts) - 1
     end = case.co_entries[-1][1].body if case.co_entries[-1][1].kind == "close" else {}
     more = end.get("follows", {"places": 0})["places"] - case.asked_places
-    if more > 0:
+    holds = tied and case.results["co_dealer"] == "ok"
+    if holds and more > 0:
         found["dealt_on"], found["not_dealt_on"] = "opened_only", more
-    elif not (tied and case.results["co_dealer"] == "ok" and end
+    elif not (holds and end
               and ("follows" in end or end["outcome"] == VOID and not is_tape_lost(end))):
         found["dealt_on"] = "not_shown"
 

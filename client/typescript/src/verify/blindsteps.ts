@@ -127,7 +127,7 @@ const asked = ({ deals }: Order): number => deals.reduce((n, r) => n + count(r.e
 export function dealtOn({ order, close }: Whole): Pick<Verdict, "dealt_on" | "not_dealt_on"> {
   if (!order || !close) return {};
   const end = order.close?.entry.close, more = (end?.follows?.places ?? 0) - asked(order);
-  if (more > 0) return { dealt_on: "opened_only", not_dealt_on: more };
+  if (order.holds && more > 0) return { dealt_on: "opened_only", not_dealt_on: more };
   const shown = order.holds && end && (end.follows || end.outcome === VOID && end.reason !== TAPE_LOST);
   return shown ? {} : { dealt_on: "not_shown" };
 }
