@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,10 +78,7 @@ func (l *latch) trip(log *slog.Logger, now time.Time, origin string, fault *clie
 	l.why = fault.What
 	b, err := json.Marshal(Contradiction{origin, now.UTC(), fault.What, string(fault.Answer), string(fault.Other)})
 	if err == nil {
-		err = process.ReplaceFile(l.path, 0o600, func(out io.Writer) error { _, err := out.Write(b); return err })
-	}
-	if err == nil {
-		err = process.SyncDir(filepath.Dir(l.path))
+		err = process.ReplaceBytes(l.path, 0o600, b)
 	}
 	log.Error("the co-dealer showed two histories: nothing is dealt with it until this is cleared", "co_dealer", origin,
 		"what", fault.What, "file", l.path, "error", err)

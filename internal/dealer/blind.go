@@ -65,7 +65,7 @@ func (d *Dealer) dealBlind(ctx context.Context, g *dealing) (answer Deal, err er
 	if err == nil {
 		answer, err = d.enter(ctx, g)
 	}
-	answer.CoDealer = receiptIn(g.kept)
+	answer.CoDealer = g.given
 	return answer, err
 }
 
@@ -100,6 +100,7 @@ func (d *Dealer) ask(ctx context.Context, g *dealing) error {
 			return err
 		}
 	}
+	g.given = given.Receipt
 	g.kept, err = json.Marshal(given)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -75,4 +76,17 @@ func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record, re
 		answer.Close = &c
 	}
 	return answer, nil
+}
+
+// words lists the runs of a deal for an error.
+func (at dealt) words() string {
+	var runs []string
+	for _, run := range at.deal.Runs {
+		words := fmt.Sprintf("%d %s", run.Count, run.Purpose)
+		if run.Recipient != "" {
+			words += " to " + run.Recipient
+		}
+		runs = append(runs, words)
+	}
+	return strings.Join(runs, ", ")
 }

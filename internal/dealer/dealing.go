@@ -17,6 +17,7 @@ type dealing struct {
 	body   *audit.Deal
 	opened *opened
 	kept   []byte     // with the deal; nil: nothing
+	given  string     // by the co-dealer: the receipt of its deal; "": there is none
 	row    ledger.Row // that was appended
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -92,19 +91,6 @@ func (d *Dealer) orders(c *audit.Context) error {
 			"witnesses, and any two quorums of the house's policy must share a witness")
 	}
 	return nil
-}
-
-// words lists the runs of a deal for an error.
-func (at dealt) words() string {
-	var runs []string
-	for _, run := range at.deal.Runs {
-		words := fmt.Sprintf("%d %s", run.Count, run.Purpose)
-		if run.Recipient != "" {
-			words += " to " + run.Recipient
-		}
-		runs = append(runs, words)
-	}
-	return strings.Join(runs, ", ")
 }
 
 // dealOrder is the way of a deal of an order: it is checked against the house's ledger, and proved to the house.

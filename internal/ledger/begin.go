@@ -60,8 +60,7 @@ func (l *Ledger) recheck() {
 		}
 		return
 	}
-	if err := l.catchUp(ctx); err != nil {
-		l.unreadable(err)
+	if l.readNewer(ctx) != nil {
 		return
 	}
 	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is still read

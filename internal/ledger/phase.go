@@ -11,6 +11,14 @@ import (
 // phase is what the sequencer can do now.
 type phase int
 
+const (
+	phaseStarting phase = iota // nothing is written before the stored ledger was compared with what was seen
+	phaseWriting               // entries are written
+	phaseWaiting               // for the store, the clock or the signing key's holder
+	phaseFrozen                // the stored ledger contradicts what was seen: nothing is signed, reads go on
+	phaseClosed                // the sequencer has stopped
+)
+
 // follows lists which phase may come after which. A frozen ledger does not write before thaw
 // has compared it with everything that was seen.
 var follows = map[phase][]phase{
@@ -38,6 +46,13 @@ type standing struct {
 // voucher is who vouched for the stored head at the start.
 type voucher int
 
+const (
+	voucherNone           voucher = iota // nobody yet: the mark is not raised, and nothing is signed
+	voucherMark                          // the high-water mark
+	voucherWitnesses                     // a quorum of witnesses, as there is no mark; the ledger says so
+	voucherAdministrators                // administrators by an act, as there is no mark; the ledger says so
+)
+
 // to changes the phase. why says why nothing can be written; it is nil for phaseWriting alone.
 func (s *standing) to(next phase, why error) {
 	if !slices.Contains(follows[s.phase], next) || (why == nil) != (next == phaseWriting) {
@@ -50,18 +65,3 @@ func (s *standing) to(next phase, why error) {
 	}
 	s.why.Store(&why)
 }
-
-const (
-	phaseStarting phase = iota // nothing is written before the stored ledger was compared with what was seen
-	phaseWriting               // entries are written
-	phaseWaiting               // for the store, the clock or the signing key's holder
-	phaseFrozen                // the stored ledger contradicts what was seen: nothing is signed, reads go on
-	phaseClosed                // the sequencer has stopped
-)
-
-const (
-	voucherNone           voucher = iota // nobody yet: the mark is not raised, and nothing is signed
-	voucherMark                          // the high-water mark
-	voucherWitnesses                     // a quorum of witnesses, as there is no mark; the ledger says so
-	voucherAdministrators                // administrators by an act, as there is no mark; the ledger says so
-)

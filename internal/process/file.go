@@ -30,6 +30,15 @@ func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) err
 	return os.Rename(path+".new", path)
 }
 
+// ReplaceBytes is ReplaceFile with b. The file and its name are durable if it returns nil.
+func ReplaceBytes(path string, mode fs.FileMode, b []byte) error {
+	err := ReplaceFile(path, mode, func(out io.Writer) error { _, err := out.Write(b); return err })
+	if err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
 // SyncDir makes the names in a directory durable.
 func SyncDir(path string) error {
 	d, err := os.Open(path)

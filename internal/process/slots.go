@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Slots is a file of some bytes that are replaced as a whole, and are durable after one sync. It has two slots, which
@@ -134,10 +132,7 @@ func (s *Slots) replace(b []byte) error {
 	all := make([]byte, 2*next.slotSize())
 	next.write(all, next.number, b)
 	next.write(all[next.slotSize():], next.number-1, nil)
-	err := ReplaceFile(s.path, 0o600, func(out io.Writer) error { _, err := out.Write(all); return err })
-	if err == nil {
-		err = SyncDir(filepath.Dir(s.path))
-	}
+	err := ReplaceBytes(s.path, 0o600, all)
 	if err == nil {
 		s.number, s.blocks = next.number, next.blocks
 	}
