@@ -11,17 +11,18 @@ const preamble = `<!-- Written by go generate -C lab ./compliance. Change the ta
 
 # Compliance, clause by clause
 
-What is asked of a generator and of the records around it, and what shows it here. Each row names tests, commands or sections; where software cannot show something, the row says that.
+What is asked of a generator and of the records around it, and what shows it here: tests, commands or sections. Where software cannot show something, the row says that.
 
 ` + "```sh" + `
 make compliance              # runs what is quick, and prints each clause with its result
 make compliance ARGS=-long   # also what takes minutes
 ` + "```" + `
 
-Tests run from the root of the source; ` + "`shuffled …`" + ` is the binary alone, or for ` + "`shuffled lab`" +
-	` the one of the lab with it. A test sees that no row names a test, a command or a section that is not there. Statistics on a
-cryptographic generator are smoke tests: that every outcome is equally likely is proved of the algorithm, for all sizes, and tried of the program, in the cases that docs/LAB.md states with the faults that each check finds. A true generator is
-rejected by one run of the battery in 4,975 at most, as far as its p-values are exact (docs/LAB.md), so that one run of this in 1,000 or so fails by chance: run it again. This is not legal advice, and no laboratory has certified anything by it.
+A test stands as directory.Test: ` + "`go test ./internal/shuffle -run '^TestVectors$'`" + ` runs internal/shuffle.TestVectors, and ` +
+	"`go test -C lab ./battery -run '^TestHolm$'`" + ` runs lab/battery.TestHolm, each from the root of the source. ` +
+	"`shuffled …`" + ` is the binary alone, or for ` + "`shuffled lab`" + ` the one of the lab with it. A test sees that no row names a test, a command or a section that is not there.
+
+Statistics on a cryptographic generator are smoke tests; docs/LAB.md says what is proved instead, and in which cases the program was tried. A true generator is rejected by one run of the battery in 4,975 at most, as far as its p-values are exact, so that one run of this in 1,000 or so fails by chance: run it again. This is not legal advice, and no laboratory has certified anything by it.
 `
 
 // Markdown returns docs/COMPLIANCE.md.
@@ -62,6 +63,10 @@ func (e Evidence) markdown() string {
 	}
 	if e.Document != "" {
 		return fmt.Sprintf("%s: [%s, %s](%s#%s)", e.Shows, e.Document, e.Section, "../"+e.Document, Anchor(e.Section))
+	}
+	if e.Tests != nil {
+		names := "`" + e.Package + "." + strings.Join(e.Tests, "`, `"+e.Package+".") + "`"
+		return fmt.Sprintf("%s%s: %s", e.Shows, minutes, names)
 	}
 	return fmt.Sprintf("%s%s: `%s`", e.Shows, minutes, strings.Join(e.Command(), " "))
 }
