@@ -143,12 +143,12 @@ func TestErrorsPage(t *testing.T) {
 	b.WriteString(`# What each code of a problem means
 
 A request that is refused is answered with a problem document of RFC 9457. Its member ` + "`code`" + ` is one of these, and
-` + "`type`" + ` is the address of this page at the daemon. The same request again helps only where this page says so. Made by ` +
+` + "`type`" + ` is the address of this page at the daemon. *Again*: the same request helps after the seconds of Retry-After. Made by ` +
 		"`go generate ./internal/httpapi`" + ` from the table in openapi.yaml.
 `)
 	for _, code := range slices.Sorted(maps.Keys(problems)) {
 		k := problems[code]
-		again := map[bool]string{true: " (again, after Retry-After)"}[k.Retry]
+		again := map[bool]string{true: ", again"}[k.Retry]
 		fmt.Fprintf(&b, "\n## %s\n\n%d%s. %s **Cure:** %s\n", code, k.Status, again, k.Cause, k.Cure)
 		for _, want := range []string{`<section id="` + string(code) + `">`, html.EscapeString(k.Cause),
 			html.EscapeString(k.Cure)} {

@@ -8,7 +8,7 @@ var chapter3 = []Row{
 		Evidence: []Evidence{
 			document("docs/SPEC.md", "2 From bytes to draws", "the algorithm, exact enough to write it again"),
 			tests("internal/shuffle", "equal to an independent reference, on fresh random tapes and on published vectors", "TestReferenceAgrees", "TestVectors", "TestVectorsAreTheReferences"),
-			long(tests("test/proof", "which of some ninety faults, put into the code one by one, the known answers and the vectors find, as docs/LAB.md has it; the other layers of its table are run by make faults", "TestFaults")),
+			long(tests("test/proof", "which of some ninety planted faults the known answers and the vectors find, as docs/LAB.md has it; make faults runs the other layers of its table", "TestFaults")),
 			tests("internal/arrows", "who may import the generator; the binary holds no test code", "TestArrows",
 				"TestBreachesAreFound"),
 			tests("lab/kit", "the list of every use of randomness is that of the source", "TestCallsAreComplete"),
@@ -63,7 +63,7 @@ var chapter3 = []Row{
 			tests("internal/audit", "serials have no gaps, and each commit has one close", "TestLegalityVectors",
 				"TestLegalityAgreesWithModel"),
 		},
-		NotShown: "Memory of more than eight games, which no test looks for. That the platform's generator keeps nothing: row 9. A house that changes the program can draw tapes until it likes one and commit to that. Only the level mixed excludes it (docs/THREATS.md).",
+		NotShown: "Memory of more than eight games. That the platform's generator keeps nothing: row 9. Tapes that a changed program drew and did not commit to: row 5.",
 	},
 	{
 		ID: "3.2.5", Title: "Available outcomes",
@@ -73,7 +73,7 @@ var chapter3 = []Row{
 			tests("internal/shuffle", "a tape has more bits than the logarithm of the number of orders, for every number of cards and, of each, takes from one card to all", "TestTapeHasRoomForEveryOrder", "TestTapeLenOfNamedDecks"),
 			tests("lab/exact", "every order of up to nine cards comes up", "TestEveryOrderHasOneDrawVector"),
 		},
-		NotShown: "Behind the tape the platform's generator has about 256 bits of state between reseedings: that is enough, by counting, for every order of one deck (225.6 bits), and not for the 3,024.9 bits of an eight-deck shoe. That each order of one deck has a state that leads to it is no theorem, but what a random function would do. Shoes are indistinguishable from uniform by computation, not by counting.",
+		NotShown: "Behind the tape the platform's generator has about 256 bits of state between reseedings: by counting enough for every order of one deck (225.6 bits), which does not prove that each has a state, and not for the 3,024.9 bits of an eight-deck shoe. Shoes are indistinguishable from uniform by computation, not by counting.",
 	},
 	{
 		ID: "3.3.1", Title: "Cryptographic strength",
@@ -82,11 +82,11 @@ var chapter3 = []Row{
 			tests("internal/entropy", "tapes come from the platform's generator; those of a scripted reader are its bytes, unchanged", "TestTapeFromPlatform", "TestTapeReadsOnce"),
 			tests("internal/arrows", "no generator that can be seeded makes a tape: math/rand is in no package of the product", "TestArrows"),
 			tests("internal/shuffle", "the one keystream with a seed, that of a mix, is public: it permutes places, and moves uniform values to uniform ones", "TestMixIsAPermutation", "TestShiftIsABijection"),
-			tests("internal/verify", "with the tape known, none of the moves that a house has in a shuffle of two slots and a beacon changes the order without showing", "TestNoChoiceIsLeft"),
+			tests("internal/verify", "none of the moves of a house that knows the tape, in a shuffle of two slots and a beacon, changes the order without showing", "TestNoChoiceIsLeft"),
 			document("docs/SPEC.md", "2.3 Length of the tape", "bytes are used directly, never stretched from a seed"),
 			command("whether the FIPS 140-3 module generates, and which version", "version", "--json"),
 		},
-		NotShown: "That the values of a mix do not depend on the committed order: this rests on the commitment, not on a test. The strength of the generator itself, which is the operating system's, or that of Go's FIPS 140-3 module: their certificates and literature show it.",
+		NotShown: "That the values of a mix do not depend on the committed order: this rests on the commitment. The strength of the operating system's generator, or that of Go's FIPS 140-3 module: their certificates and literature show it.",
 	},
 	{
 		ID: "3.3.2", Title: "Attacks on the generator",
@@ -100,7 +100,7 @@ var chapter3 = []Row{
 				"TestNoSeed"),
 			document("docs/operations/alerts.md", "Entropy", "where tapes come from, and what stops them"),
 		},
-		NotShown: "How often the kernel reseeds: Linux does so about once a minute, and Go's module mixes 128 bits of the kernel into every read; where the kernel offers getrandom in its vDSO, those come from a key in memory of the process, too. All of it is in their sources, not here.",
+		NotShown: "How often the kernel reseeds, which its sources say: row 10.",
 	},
 	{
 		ID: "3.3.3", Title: "Monitoring of generators in hardware",

@@ -57,12 +57,12 @@ func Groups() []Group {
 		},
 		{
 			"Related requirements",
-			"Other chapters of GLI-19, and what regulators ask for alongside it. A source in brackets was read only in excerpts or at second hand: look at the original before you rely on its clause. By regulator, below, says which clauses were read first-hand, and when.",
+			"Other chapters of GLI-19, and what regulators ask for alongside it. A source in brackets was read only in excerpts or at second hand: look at the original before you rely on its clause.",
 			slices.Concat(generator, statistics, health, records, operation),
 		},
 		{
 			"What cannot be shown",
-			"Known limits, so that nobody has to find them.",
+			"Known limits.",
 			limits,
 		},
 	}

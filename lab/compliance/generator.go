@@ -116,7 +116,7 @@ var generator = []Row{
 			tests("internal/entropy", "one read of crypto/rand for each tape; the program keeps no bytes for the next",
 				"TestTapeReadsOnce", "TestConcurrentTapes"),
 		},
-		NotShown: "That the kernel of a virtual machine which was cloned while it ran has new entropy at once. Where the kernel offers getrandom in its vDSO (`shuffled version` says it), a key of 256 bits for each thread lies in memory of the process, from which the thread's next tapes follow until the kernel reseeds.",
+		NotShown: "That the kernel of a virtual machine which was cloned while it ran has new entropy at once. With getrandom in the vDSO (`shuffled version` says it), a thread's next tapes follow from a key in memory until the kernel reseeds.",
 	},
 	{
 		ID: "10", Title: "Fresh entropy for the state",
@@ -125,6 +125,6 @@ var generator = []Row{
 		Evidence: []Evidence{
 			tests("lab/kit", "the description that is handed in has a section on it", "TestDescription"),
 		},
-		NotShown: "The kernel's and the module's reseeding are in their sources, and no trace of system calls shows them: where the kernel offers getrandom in its vDSO (Linux 6.11 and newer), one call is made for each thread, and reads go on in memory of the process, in FIPS mode too.",
+		NotShown: "The reseeding, which is in the sources of kernel and module: Linux does so about once a minute, and Go's module mixes 128 bits of the kernel into every read. Where the kernel offers getrandom in its vDSO (Linux 6.11 and newer), these come from a key in memory of the process.",
 	},
 }

@@ -81,7 +81,7 @@ var health = []Row{
 				"an order is a function of deck and tape, and of a mix that was announced"),
 			tests("internal/arrows", "the package that shuffles imports neither clock, network, files nor randomness",
 				"TestArrows"),
-			tests("internal/verify", "with the tape known, none of the moves that a house has in a shuffle of two slots and a beacon changes the order without showing",
+			tests("internal/verify", "none of the moves of a house that knows the tape, in a shuffle of two slots and a beacon, changes the order without showing",
 				"TestNoChoiceIsLeft"),
 			long(tests("cmd/shuffled", "under twice the load that the daemon can carry all it acknowledged is right",
 				"TestOverload")),

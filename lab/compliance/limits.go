@@ -27,6 +27,6 @@ var limits = []Row{
 	{
 		ID: "L5", Title: "Statistics and small bias",
 		Requirement: "A bias of any size is found by sampling.",
-		NotShown:    "A 32-bit number modulo 52 favours some values by one in 83 million: a sample of about 6.4·10^18 draws would show it. Uniformity is shown by enumeration and proof instead (rows 1 and 2).",
+		NotShown:    "A 32-bit number modulo 52 would take about 6.4·10^18 draws. Uniformity is shown by enumeration and proof instead (rows 1 and 2).",
 	},
 }

@@ -27,7 +27,7 @@ var operation = []Row{
 				"TestRotateSealing")),
 			document("docs/operations/keys.md", "Changing keys", "the procedure"),
 		},
-		NotShown: "Hardware security modules and split knowledge: keys are files.",
+		NotShown: "Split knowledge of a key. A signing key may be in an HSM, KMS or ssh-agent: docs/operations/keys.md.",
 	},
 	{
 		ID: "39", Title: "Authenticated links",
@@ -48,7 +48,7 @@ var operation = []Row{
 			tests("internal/arrows", "what is for tests is not in the binary", "TestArrows"),
 			tests("lab/kit", "no seed and no switch", "TestNoSeed"),
 		},
-		NotShown: "The commands of the laboratory are a program of their own, shuffled-lab, which is built from the same source: it makes outcomes with the function and from the kind of source that the daemon uses, opens no ledger and asks no daemon. A sandbox ledger says in its first entry that it is one.",
+		NotShown: "The commands of the laboratory are a program of their own, shuffled-lab, which opens no ledger and asks no daemon. A sandbox ledger says in its first entry that it is one.",
 	},
 	{
 		ID: "41", Title: "Change control",
@@ -57,7 +57,7 @@ var operation = []Row{
 		Evidence: []Evidence{
 			tests("internal/shuffle", "vectors and published decks are frozen with the algorithm's version",
 				"TestVectorsAreTheReferences", "TestNamedDecksAreFrozen", "TestMixGolden"),
-			long(tests("lab/kit", "the same source gives the same bytes in two directories; compiled packages may come from the shared cache", "TestReproducible")),
+			long(tests("lab/kit", "the same source gives the same bytes in two directories, with a shared cache", "TestReproducible")),
 			document("docs/LAB.md", "The kit",
 				"the digest of each source file; scripts/reproduce.sh builds twice with empty caches"),
 		},

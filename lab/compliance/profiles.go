@@ -125,7 +125,7 @@ func Profiles() []Profile {
 // profilesText is the part of the document that has them.
 func profilesText() string {
 	var b strings.Builder
-	b.WriteString("\n## By regulator\n\nEach clause with the rows above that show it, whose commands are there, and the gap where there is one. Nothing in the second table was read first-hand: no clause of it is claimed.\n")
+	b.WriteString("\n## By regulator\n\nEach clause with the rows above that show it, and the gap where there is one.\n")
 	var unread []Profile
 	for _, p := range Profiles() {
 		if !p.Read {

@@ -19,7 +19,7 @@ var records = []Row{
 		Clauses:     "GLI-19 §2.3.3; [AGCO 4.01]",
 		Requirement: "Others verify program and records without the system's own code.",
 		Evidence: []Evidence{
-			long(tests("lab/kit", "the same source gives the same bytes in two directories; compiled packages may come from the shared cache", "TestReproducible")),
+			long(tests("lab/kit", "the same source gives the same bytes in two directories, with a shared cache", "TestReproducible")),
 			long(tests("lab/cmd/shuffled-lab", "a kit's programs come out again from the kit alone, with empty caches and without a registry, byte for byte", "TestKitRebuildsItself")),
 			document("docs/LAB.md", "The kit", "how to build the same bytes"),
 			tests("internal/verify", "a second verifier, in another language, on all vectors and on random files",
@@ -76,7 +76,7 @@ var records = []Row{
 			tests("internal/store/sqlite", "evidence is inserted, never updated", "TestInsertOnly"),
 			document("docs/SPEC.md", "5 Entries", "a correction is a new signed entry with its actor"),
 		},
-		NotShown: "There is no report of alterations, for there is no way to alter. What is changed behind the program's back is named by audit fsck, without the person.",
+		NotShown: "What is changed behind the program's back is named by audit fsck, without the person.",
 	},
 	{
 		ID: "31", Title: "Significant events",
@@ -96,7 +96,7 @@ var records = []Row{
 		Requirement: "Outcomes of play are tested by count and by period, and an alarm is raised.",
 		Evidence: []Evidence{
 			tests("internal/monitor",
-				"faults are seen within the stated number of outcomes; in 1,000 windows of small decks and dice, and fewer of larger decks, false alarms are as rare as computed down to about 1 in 1,000", "TestFaults", "TestFalseAlarms", "TestGenerator", "TestPower"),
+				"faults are seen within the stated number of outcomes; false alarms are as rare as computed, down to about 1 in 1,000", "TestFaults", "TestFalseAlarms", "TestGenerator", "TestPower"),
 			tests("internal/monitor", "windows by count and by day; what is told of a window is rounded", "TestWindows",
 				"TestNothingKept"),
 			document("docs/LAB.md", "Production outcomes",

@@ -32,7 +32,7 @@ var statistics = []Row{
 				"TestPositionCardFactor", "TestCorrectedChiSquareMeans"),
 			document("docs/LAB.md", "The battery", "the tests of positions, pairs and the next game"),
 		},
-		NotShown: "Which two cards a pair of positions holds: a pair is tested by the difference of its cards modulo the number of card types. Whole tables of two cards, of up to 64 card types, are counted for neighbours and for one position in successive games only.",
+		NotShown: "Which two cards a pair of positions holds: a pair is tested by the difference of its cards modulo the number of card types. Whole tables are counted for neighbours and for one position in successive games only.",
 	},
 	{
 		ID: "13", Title: "Enough data",
@@ -81,6 +81,6 @@ var statistics = []Row{
 			document("docs/LAB.md", "Outside suites",
 				"make lab: dieharder and rngtest on raw output, with versions, parameters and digests"),
 		},
-		NotShown: "Strength. NIST does not use SP 800-22 to judge cryptographic generators, nor should a laboratory; STS is not run here, its input is (shuffled lab raw).",
+		NotShown: "Strength. STS is not run here; shuffled lab raw makes its input.",
 	},
 }
