@@ -61,7 +61,7 @@ func TestStub(t *testing.T) {
 			req := child(parent.ID)
 			s := tb.commit(name+"-stub", req)
 			state, err := tb.Status(t.Context(), parent.ID)
-			if err != nil || state.Outcome != audit.OutcomeContinued || state.ClosedAt == 0 {
+			if err != nil || state.Outcome != audit.OutcomeContinued.String() || state.ClosedAt == 0 {
 				t.Errorf("%s: the parent is %+v, %v", name, state, err)
 			}
 			tb.restart()
@@ -117,7 +117,7 @@ func TestListedPositions(t *testing.T) {
 			t.Errorf("the parent showed %d, its tape says %d", dealt[3].Value, back[0])
 		}
 		tb.transcript(s.ID, dealer.View{})
-		if state, err := tb.Status(t.Context(), s.ID); err != nil || !state.LastHand ||
+		if state, err := tb.Status(t.Context(), s.ID); err != nil || !*state.LastHand ||
 			commit.Context.DeckHash != tb.commitOf(s.ID).Context.DeckHash ||
 			tb.commitOf(s.ID).Context.Recipe.EndHi != 3 {
 			t.Errorf("%+v, %v", state, err)

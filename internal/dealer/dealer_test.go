@@ -210,7 +210,7 @@ func TestExpire(t *testing.T) {
 		t.Errorf("%d entries, want 5", size)
 	}
 	status, err := tb.Status(t.Context(), forgotten.ID)
-	if err != nil || !status.Closed || status.Outcome != audit.OutcomeExpired || status.Overdue {
+	if err != nil || status.State != dealer.StateClosed || status.Outcome != audit.OutcomeExpired.String() {
 		t.Errorf("status: %+v, %v", status, err)
 	}
 	tb.transcript(forgotten.ID, dealer.View{})

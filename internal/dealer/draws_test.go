@@ -260,7 +260,7 @@ func TestLastHand(t *testing.T) {
 				}
 				d := tb.deal(s.ID, req)
 				state, err := tb.Status(t.Context(), s.ID)
-				if err != nil || state.LastHand != d.LastHand || !state.CutCard {
+				if err != nil || state.LastHand == nil || *state.LastHand != d.LastHand {
 					t.Fatalf("after place %d the deal says %t, the state %+v, %v", first, d.LastHand, state, err)
 				}
 				if d.LastHand && out == 0 {

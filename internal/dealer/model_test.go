@@ -257,9 +257,11 @@ func (m *model) look(r *rapid.T) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	if s.Next != p.next || s.Closed != (p.ended != nil) || s.Mixed != (p.mixed != nil) || s.Serial != p.serial ||
-		p.ended != nil && (s.Outcome != p.ended.Outcome || s.Reason != p.ended.Reason) ||
-		s.Overdue != (p.ended == nil && m.now() >= p.closeBy) {
+	closed := s.State == dealer.StateClosed || s.State == dealer.StateContinued
+	if s.Next != p.next || closed != (p.ended != nil) || (s.Mixed != nil && *s.Mixed) != (p.mixed != nil) ||
+		s.Serial != p.serial ||
+		p.ended != nil && (s.Outcome != p.ended.Outcome.String() || s.Reason != p.ended.Reason.String()) ||
+		(s.State == dealer.StateOverdue) != (p.ended == nil && m.now() >= p.closeBy) {
 		r.Fatalf("shuffle %d is %+v, the model has %+v", p.id, s, p)
 	}
 }

@@ -177,22 +177,31 @@ type Takeover struct {
 
 // Status is the public state of a shuffle: what its commit's entry does not say.
 type Status struct {
-	Shuffle
-	Owner    string       // identity
-	Extent   audit.Extent // what the owner may do
-	Planned  bool         // it has a mix plan
-	Mixed    bool         // its plan was revealed
-	CutCard  bool         // it has a cut card
-	LastHand bool         // the cut card has come out
-	Next     int          // next place to deal
-	Overdue  bool         // close-by passed and it is open
-	Closed   bool
-	// Continued: closed as continued, and its tape is not disclosed yet.
-	Continued bool
-	ClosedAt  Time // when Closed
-	Outcome   audit.Outcome
-	Reason    audit.Reason
+	CloseBy    Time     `json:"close_by"`
+	ClosedAt   Time     `json:"closed_at,omitzero"`
+	Commitment [32]byte `json:"commitment"`
+	DeckRoot   [32]byte `json:"deck_root"`
+	Extent     string   `json:"extent,omitzero"` // what the owner may do, if that is not everything
+	ID         uint64   `json:"id"`
+	LastHand   *bool    `json:"last_hand,omitzero"` // the cut card has come out; nil: there is none
+	Mixed      *bool    `json:"mixed,omitzero"`     // the plan was revealed; nil: there is none
+	Next       int      `json:"next"`               // place to deal
+	Outcome    string   `json:"outcome,omitzero"`
+	Owner      string   `json:"owner"` // identity
+	Reason     string   `json:"reason,omitzero"`
+	Receipt    string   `json:"receipt"` // of the commit
+	Serial     uint64   `json:"serial"`
+	State      string   `json:"state"`
+	Table      string   `json:"table"`
 }
+
+// The values of Status.State.
+const (
+	StateOpen      = "open"
+	StateOverdue   = "overdue"   // open after its close-by
+	StateContinued = "continued" // closed, and its tape is not disclosed yet
+	StateClosed    = "closed"
+)
 
 // RequestError refuses a request that is wrong whatever the state of the ledger is. Field is the
 // JSON member, Rule what it must be.

@@ -23,28 +23,41 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	c := r.commit.Context
-	s := Status{
-		Shuffle: shuffleAnswer(id, r.commit, r.at, receipt, r.row.Kept), Owner: r.owner, Extent: r.extent,
-		Planned: len(c.Mixed()) > 0, Mixed: r.mix != nil, CutCard: c.EndAt != 0 || c.Recipe.EndHi != 0, Next: r.next(),
+	c := r.commit
+	s := Status{ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment, DeckRoot: c.DeckRoot,
+		CloseBy: Time(c.CloseBy), Receipt: receipt, Owner: r.owner, Next: r.next(), State: StateOpen}
+	if r.extent != audit.ExtentPlay {
+		s.Extent = r.extent.String()
 	}
-	if s.LastHand, err = d.lastHand(ctx, r); err != nil {
-		return Status{}, err
+	if len(c.Context.Mixed()) > 0 {
+		s.Mixed = new(r.mix != nil)
 	}
-	if r.closed == nil {
-		s.Overdue = d.cfg.Now() >= r.closeBy
-	} else {
-		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, Time(r.closeAt), r.closed.Outcome, r.closed.Reason
-		s.Continued = r.continued()
+	if c.Context.EndAt != 0 || c.Context.Recipe.EndHi != 0 {
+		last, err := d.lastHand(ctx, r)
+		if err != nil {
+			return Status{}, err
+		}
+		s.LastHand = &last
+	}
+	switch {
+	case r.closed != nil:
+		s.State, s.ClosedAt, s.Outcome, s.Reason = StateClosed, Time(r.closeAt), r.closed.Outcome.String(),
+			r.closed.Reason.String()
+		if r.continued() {
+			s.State = StateContinued
+		}
+	case d.cfg.Now() >= r.closeBy:
+		s.State = StateOverdue
 	}
 	return s, nil
 }
 
-// lastHand reports whether the cut card has come out. It does not show the place of a drawn cut card before that.
+// lastHand reports whether the cut card of a shuffle that has one came out. It does not show the place of a drawn cut
+// card before that.
 func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	c := r.commit.Context
-	if c.EndAt != 0 || c.Recipe.EndHi == 0 {
-		return c.EndAt != 0 && r.next() >= c.EndAt, nil
+	if c.EndAt != 0 {
+		return r.next() >= c.EndAt, nil
 	}
 	if next := r.next(); next < c.Recipe.EndLo || next >= c.Recipe.EndHi {
 		return next >= c.Recipe.EndHi, nil // for every drawn place

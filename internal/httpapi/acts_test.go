@@ -195,7 +195,7 @@ func TestTakeoverByTwo(t *testing.T) {
 	s.wantAct(s.submit(s.dealerToken, act, takeover), "must follow")
 	s.wantAct(s.submit(s.otherToken, s.sign(act, ben), takeover), "takeover needs two administrators")
 	read[Appended](t, s.submit(s.otherToken, act, takeover))
-	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" || state.Extent != nil {
+	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" || state.Extent != "" {
 		t.Errorf("%+v", state)
 	}
 	read[Deal](t, s.by(s.otherToken, path+"/deal", "", next))

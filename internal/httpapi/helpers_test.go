@@ -73,6 +73,7 @@ func committed(t testing.TB, receipt string) *audit.Commit {
 // The answers of the contract that are those of package dealer.
 type (
 	Shuffle       = dealer.Shuffle
+	ShuffleState  = dealer.Status
 	Mix           = dealer.Mix
 	Deal          = dealer.Deal
 	Reveal        = dealer.Reveal

@@ -221,14 +221,6 @@ const (
 	RoleRegulator Role = "regulator"
 )
 
-// Defines values for ShuffleStateState.
-const (
-	ShuffleStateStateClosed    ShuffleStateState = "closed"
-	ShuffleStateStateContinued ShuffleStateState = "continued"
-	ShuffleStateStateOpen      ShuffleStateState = "open"
-	ShuffleStateStateOverdue   ShuffleStateState = "overdue"
-)
-
 // Defines values for ShuffleSummaryKind.
 const (
 	ShuffleSummaryKindCards ShuffleSummaryKind = "cards"
@@ -962,70 +954,6 @@ type ShuffleList struct {
 	// Shuffles By id.
 	Shuffles []ShuffleSummary `json:"shuffles"`
 }
-
-// ShuffleState defines model for ShuffleState.
-type ShuffleState struct {
-	// CloseBy RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
-	//
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	CloseBy Timestamp `json:"close_by"`
-
-	// ClosedAt Of a closed or continued shuffle.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	ClosedAt *Timestamp `json:"closed_at,omitempty"`
-
-	// Commitment Hash of label, context and tape.
-	Commitment Hash `json:"commitment"`
-
-	// DeckRoot Merkle root over one salted leaf for each committed position.
-	DeckRoot Hash `json:"deck_root"`
-
-	// Extent With close the owner took it over, to close it and for nothing else.
-	Extent *Extent `json:"extent,omitempty"`
-
-	// ID An index in the ledger. An id is the index of a shuffle's commit.
-	ID Index `json:"id"`
-
-	// LastHand Whether the cut card has come out, so that this hand is the last.
-	LastHand *bool `json:"last_hand,omitempty"`
-
-	// Mixed Of a shuffle with a plan, whether its values are revealed.
-	Mixed *bool `json:"mixed,omitempty"`
-
-	// Next The next place to deal, so the number dealt.
-	Next int `json:"next"`
-
-	// Outcome Of a closed or continued shuffle.
-	Outcome *Outcome `json:"outcome,omitempty"`
-
-	// Owner The identity that mixes, deals and closes it.
-	Owner Name `json:"owner"`
-
-	// Reason Of a void shuffle.
-	Reason *Reason `json:"reason,omitempty"`
-
-	// Receipt The receipt of the commit, whose entry says what else was committed to.
-	Receipt Receipt `json:"receipt"`
-
-	// Serial The shuffle's number at its table.
-	Serial uint64 `json:"serial"`
-
-	// State Overdue is open after close_by, until the daemon has closed it. Continued is closed with
-	// the outcome continued, until its tape is disclosed: after the close of the last shuffle of
-	// its cards.
-	State ShuffleStateState `json:"state"`
-
-	// Table Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
-	// anything that names a person.
-	Table Name `json:"table"`
-}
-
-// ShuffleStateState Overdue is open after close_by, until the daemon has closed it. Continued is closed with
-// the outcome continued, until its tape is disclosed: after the close of the last shuffle of
-// its cards.
-type ShuffleStateState string
 
 // ShuffleSummary defines model for ShuffleSummary.
 type ShuffleSummary struct {

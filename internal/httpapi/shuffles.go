@@ -9,41 +9,7 @@ import (
 
 // GetShuffle answers with the state of a shuffle.
 func (s *Server) GetShuffle(c *call, id ID) error {
-	state, err := c.ledger.Dealer.Status(c.r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return c.json(stateAnswer(state))
-}
-
-func stateAnswer(s dealer.Status) ShuffleState {
-	a := ShuffleState{
-		ID: s.ID, Table: s.Table, Serial: s.Serial,
-		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
-		CloseBy: s.CloseBy, Receipt: s.Receipt,
-		Owner: s.Owner, Next: s.Next, State: ShuffleStateStateOpen,
-	}
-	if s.Extent != audit.ExtentPlay {
-		a.Extent = new(Extent(s.Extent.String()))
-	}
-	if s.Planned {
-		a.Mixed = &s.Mixed
-	}
-	if s.CutCard {
-		a.LastHand = &s.LastHand
-	}
-	switch {
-	case s.Closed:
-		a.State = ShuffleStateStateClosed
-		a.ClosedAt, a.Outcome = &s.ClosedAt, new(Outcome(s.Outcome.String()))
-		a.Reason = optional(Reason(s.Reason.String()))
-		if s.Continued {
-			a.State = ShuffleStateStateContinued
-		}
-	case s.Overdue:
-		a.State = ShuffleStateStateOverdue
-	}
-	return a
+	return c.answer(c.ledger.Dealer.Status(c.r.Context(), id))
 }
 
 // DealCards deals the next places.

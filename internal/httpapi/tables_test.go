@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/dealer"
 	"shuffled/internal/recall"
 )
 
@@ -42,7 +43,7 @@ func TestByTable(t *testing.T) {
 	if !again.Repeated {
 		t.Errorf("%+v", again)
 	}
-	if got := read[ShuffleState](t, s.get(at, "")); got.ID != one.ID || got.State != ShuffleStateStateClosed {
+	if got := read[ShuffleState](t, s.get(at, "")); got.ID != one.ID || got.State != dealer.StateClosed {
 		t.Errorf("%+v", got)
 	}
 	s.get(at+"/transcript", "").want(t, "", "")

@@ -63,7 +63,7 @@ func TestNotYours(t *testing.T) {
 		entry.Actor != (audit.Actor{Identity: "another", Credential: idOf(s.otherToken)}) {
 		t.Errorf("%+v and %+v: %v", over, entry, err)
 	}
-	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" || value(state.Extent) != ExtentClose {
+	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" || state.Extent != "close" {
 		t.Errorf("%+v", state)
 	}
 	got = s.by(s.otherToken, path+"/deal", "", next)
