@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
@@ -15,12 +17,17 @@ type reader struct {
 	cfg              Config
 	durable, visible shuffles
 	recent           *recent
+	tables           *lru.Cache[uint64, string] // of shuffles, by id
 }
+
+// tablesKnown is of how many shuffles the tables are kept in memory.
+const tablesKnown = 20_000
 
 func newReader(cfg Config) reader {
 	store, id := cfg.Store, cfg.Ledger.ID()
 	readers := shuffleLoader(store, id, ledger.Durable)
-	return reader{cfg: cfg, durable: ledger.NewApart(shuffleLoader(store, id, ledger.Durable), readers),
+	tables, _ := lru.New[uint64, string](tablesKnown) // no error: the size is positive
+	return reader{cfg: cfg, tables: tables, durable: ledger.NewApart(shuffleLoader(store, id, ledger.Durable), readers),
 		visible: ledger.NewApart(shuffleLoader(store, id, ledger.Visible), readers), recent: newRecent()}
 }
 
@@ -169,6 +176,9 @@ func (d *reader) AwaitWitnesses(ctx context.Context, id uint64) error {
 // Table returns the name of a shuffle's table, which never changes. It checks only the commit, so that it answers also
 // if another entry or the tape of the shuffle is damaged. ErrNotFound for an id that is no commit.
 func (d *reader) Table(ctx context.Context, id uint64) (string, error) {
+	if name, ok := d.tables.Get(id); ok {
+		return name, nil
+	}
 	row, err := d.commitOf(ctx, d.visible, id)
 	if err != nil { // as in glance, no error comes from what may not be durable
 		row, err = d.commitOf(ctx, d.durable, id)
@@ -184,8 +194,12 @@ func (d *reader) Table(ctx context.Context, id uint64) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	}
+	d.KnowTable(id, c.Context.Table)
 	return c.Context.Table, nil
 }
+
+// KnowTable notes the table of a shuffle, which its commit names.
+func (d *reader) KnowTable(id uint64, table string) { d.tables.Add(id, table) }
 
 // commitOf reads the row of a commit, and checks that it is of this ledger.
 func (d *reader) commitOf(ctx context.Context, from shuffles, id uint64) (ledger.Row, error) {

@@ -33,8 +33,6 @@ const (
 	look = 5 * time.Second
 	// again is how long the feed waits if the store did not answer.
 	again = time.Second
-	// tablesKnown is the number of shuffles whose tables the feed remembers.
-	tablesKnown = 20_000
 )
 
 // ErrEnded: the daemon is stopping.
@@ -53,6 +51,7 @@ type Ledger interface {
 // Dealer knows the table of each shuffle; *dealer.Dealer is one.
 type Dealer interface {
 	Table(ctx context.Context, id uint64) (string, error)
+	KnowTable(id uint64, table string)
 }
 
 // Config is what a feed works with. All of it is required.
@@ -67,7 +66,6 @@ type Config struct {
 // it does nothing. Safe for concurrent use.
 type Feed struct {
 	cfg     Config
-	tables  *lru.Cache[uint64, string]  // of shuffles
 	pages   *lru.Cache[uint64, []Event] // of whole pages, by their number
 	reading singleflight.Group          // of pages
 
@@ -93,15 +91,8 @@ type soon struct {
 
 // New returns a feed. Its owner calls Run.
 func New(cfg Config) *Feed {
-	tables, err := lru.New[uint64, string](tablesKnown)
-	if err != nil {
-		panic(err) // not reached: the size is above 0
-	}
-	pages, err := lru.New[uint64, []Event](pagesKept)
-	if err != nil {
-		panic(err) // not reached: the size is above 0
-	}
-	return &Feed{cfg: cfg, tables: tables, pages: pages, came: make(chan struct{}), changed: make(chan struct{}),
+	pages, _ := lru.New[uint64, []Event](pagesKept) // no error: the size is positive
+	return &Feed{cfg: cfg, pages: pages, came: make(chan struct{}), changed: make(chan struct{}),
 		open: make(map[uint64]struct{})}
 }
 
@@ -284,16 +275,7 @@ func (f *Feed) read(ctx context.Context, from, to uint64) (events []Event, err e
 	if err != nil {
 		return nil, err
 	}
-	tables := func(id uint64) (string, error) {
-		if name, ok := f.tables.Get(id); ok {
-			return name, nil
-		}
-		name, err := f.cfg.Dealer.Table(ctx, id)
-		if err == nil {
-			f.tables.Add(id, name)
-		}
-		return name, err
-	}
+	tables := func(id uint64) (string, error) { return f.cfg.Dealer.Table(ctx, id) }
 	for _, p := range entries {
 		e, ok, err := of(p, tables)
 		switch {
@@ -302,7 +284,7 @@ func (f *Feed) read(ctx context.Context, from, to uint64) (events []Event, err e
 		case !ok:
 			continue
 		case e.Type == Committed:
-			f.tables.Add(p.Index, e.Table)
+			f.cfg.Dealer.KnowTable(p.Index, e.Table)
 		}
 		e.text = e.JSON()
 		events = append(events, e)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -102,8 +101,7 @@ type served struct {
 	id     ledger.ID
 	public bool // whether its genesis lets everybody read
 
-	tables  *lru.Cache[uint64, string] // of shuffles by id
-	batches *fairQueue[string]         // operations of batches, by identity
+	batches *fairQueue[string] // operations of batches, by identity
 }
 
 // registry holds the ledgers by name. Ledgers are added while the daemon starts. Until it is
@@ -132,7 +130,6 @@ func (r *registry) add(l Ledger) error {
 		Ledger:  l,
 		id:      ledger.IDOf(info.Origin),
 		public:  l.Log.Genesis().Access == audit.AccessPublic,
-		tables:  newCache[uint64, string](),
 		batches: newFairQueue[string](atOnce, 0),
 	}
 	return nil

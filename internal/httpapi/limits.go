@@ -52,17 +52,8 @@ const (
 	roomPerEvidence = 2
 )
 
-// maxRemembered is how many keys an LRU cache of this package keeps.
+// maxRemembered is how many keys rates keep.
 const maxRemembered = 20_000
-
-// newCache returns a cache of maxRemembered keys.
-func newCache[K comparable, V any]() *lru.Cache[K, V] {
-	c, err := lru.New[K, V](maxRemembered)
-	if err != nil {
-		panic(err) // not reached: the size is above 0
-	}
-	return c
-}
 
 // rates holds one token bucket for each key that its cache keeps. A nil rates has no limit.
 type rates[K comparable] struct {
@@ -75,7 +66,8 @@ func newRates[K comparable](perSecond float64, burst int) *rates[K] {
 	if perSecond <= 0 {
 		return nil
 	}
-	return &rates[K]{limit: rate.Limit(perSecond), burst: burst, buckets: newCache[K, *rate.Limiter]()}
+	buckets, _ := lru.New[K, *rate.Limiter](maxRemembered) // no error: the size is positive
+	return &rates[K]{limit: rate.Limit(perSecond), burst: burst, buckets: buckets}
 }
 
 // allow takes one from the key's bucket, if there is one in it.

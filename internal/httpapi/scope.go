@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func (c *call) addressed(text string) (table string, err error) {
 	if err != nil {
 		return "", nil
 	}
-	return c.ledger.table(c.r.Context(), id)
+	return c.ledger.Dealer.Table(c.r.Context(), id)
 }
 
 // reads returns what the body of a call asks for, if the caller may ask it of the table that the body names.
@@ -98,7 +97,7 @@ func (c *call) mayAsk(asked any) error {
 		return c.mayTable(asked.Table)
 	case submittedAct:
 		if takeover, ok := asked.body.(*audit.Takeover); ok {
-			table, err := c.ledger.table(c.r.Context(), takeover.Shuffle)
+			table, err := c.ledger.Dealer.Table(c.r.Context(), takeover.Shuffle)
 			if err != nil {
 				return err
 			}
@@ -128,7 +127,7 @@ func readEach(c *call, of []Operation) []dealer.Operation {
 // an id. If an earlier operation made the shuffle, the table was checked with that operation.
 func (c *call) mayOperate(op *dealer.Operation) (err error) {
 	if op.Shuffle != 0 {
-		if op.Table, err = c.ledger.table(c.r.Context(), op.Shuffle); err != nil {
+		if op.Table, err = c.ledger.Dealer.Table(c.r.Context(), op.Shuffle); err != nil {
 			return err
 		}
 	}
@@ -176,16 +175,4 @@ func (c *call) mayTable(table string) error {
 func (c *call) otherTables() error {
 	return &refusal{code: CodeForbidden, detail: "the credential is for these tables only: " +
 		strings.Join(c.caller.tables, ", ")}
-}
-
-// table returns the table of a shuffle, which never changes.
-func (l *served) table(ctx context.Context, id uint64) (string, error) {
-	if name, ok := l.tables.Get(id); ok {
-		return name, nil
-	}
-	name, err := l.Dealer.Table(ctx, id)
-	if err == nil {
-		l.tables.Add(id, name)
-	}
-	return name, err
 }

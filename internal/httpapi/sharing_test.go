@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
 )
 
 // TestSharing: pages of other servers may read what anyone may read of a ledger, and nothing else.
@@ -64,32 +66,37 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// narrowDealer cannot tell the state of a shuffle, as that of a foul deck, and
-// counts how often it is asked for a table.
-type narrowDealer struct {
-	Dealer
-	asked int
-}
+// narrowDealer cannot tell the state of a shuffle, as that of a foul deck.
+type narrowDealer struct{ Dealer }
 
-func (d *narrowDealer) Status(context.Context, uint64) (dealer.Status, error) {
+func (d narrowDealer) Status(context.Context, uint64) (dealer.Status, error) {
 	return dealer.Status{}, fmt.Errorf("shuffle 2: %w: foul deck", dealer.ErrEntropy)
 }
 
-func (d *narrowDealer) Table(ctx context.Context, id uint64) (string, error) {
-	d.asked++
-	return d.Dealer.Table(ctx, id)
+// readShuffles counts the shuffles that are read before they are dealt from.
+type readShuffles struct {
+	testStore
+	visible atomic.Int32
+}
+
+func (r *readShuffles) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing,
+	shuffles ...uint64) ([][]ledger.Row, error) {
+	if s == ledger.Visible {
+		r.visible.Add(int32(len(shuffles)))
+	}
+	return r.testStore.ByShuffles(ctx, id, s, shuffles...)
 }
 
 // TestNarrowToken: a token for tables costs one small read for each shuffle, and a
 // shuffle whose state nobody can tell is closed as any other.
 func TestNarrowToken(t *testing.T) {
 	t.Parallel()
-	narrow := new(narrowDealer)
-	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
-		narrow.Dealer = l.Dealer
-		l.Dealer = narrow
-		return l
-	}})
+	reads := new(readShuffles)
+	s := newStack(t, stackOptions{stored: func(of testStore) testStore { reads.testStore = of; return reads },
+		wrap: func(l Ledger) Ledger {
+			l.Dealer = narrowDealer{l.Dealer}
+			return l
+		}})
 	_, ours := s.commit("a", "k1")
 	_, theirs := s.commit("z", "k2")
 	call := func(path, body string) answer {
@@ -100,14 +107,14 @@ func TestNarrowToken(t *testing.T) {
 		call("/v1/main/shuffles/999/deal", twoHands).want(t, CodeNotFound, "")
 		call("/v1/main/shuffles/1/deal", twoHands).want(t, CodeNotFound, "") // an entry, but no commit
 	}
-	if narrow.asked != 1+3+3 {
-		t.Errorf("%d reads", narrow.asked)
+	if n := reads.visible.Load(); n != 1+3+3 {
+		t.Errorf("%d reads", n)
 	}
 	s.get(ours, s.tableToken).want(t, CodeLatch, "")
-	read[Deal](t, call(ours+"/deal", twoHands))
+	read[Deal](t, call(ours+"/deal", twoHands)) // this daemon remembers the shuffle itself
 	read[Close](t, call(ours+"/close", `{"outcome":"void","reason":"misdeal"}`))
-	if narrow.asked != 8 {
-		t.Errorf("%d reads", narrow.asked)
+	if n := reads.visible.Load(); n != 8 {
+		t.Errorf("%d reads", n)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -71,37 +70,51 @@ func (k *SigningKey) Signer() note.Signer { return k.signer }
 // Public returns the type byte and the 32-byte public key, as genesis and key entries hold it.
 func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
 
-// errSigning says nothing of the text: it may be a damaged private key.
-var errSigning = errors.New("no Ed25519 signing key in signed-note form")
-
-// parseSigning reads signed-note text, and tests that its verifier key accepts what the key signs (the pairwise test of
-// FIPS 140-3, here also for keys that were generated elsewhere).
+// parseSigning reads signed-note text, or the line of a key that an ssh-agent holds.
 func parseSigning(skey []byte) (*SigningKey, error) {
-	text := string(skey)
-	if line, ok := strings.CutPrefix(text, agentPrefix); ok {
+	if line, ok := strings.CutPrefix(string(skey), agentPrefix); ok {
 		return parseAgent(line)
 	}
+	key, signer, of, err := ed25519Form{"signing", algEd25519, note.NewEd25519VerifierKey, audit.ParseVKey,
+		note.NewSigner}.parse(skey)
+	if err != nil {
+		return nil, err
+	}
+	public := key.Public().(ed25519.PublicKey)
+	return &SigningKey{of, signer, append([]byte{algEd25519}, public...)}, nil
+}
+
+// ed25519Form is how keys of Ed25519 for one purpose are written.
+type ed25519Form struct {
+	kind     string
+	alg      byte
+	vkey     func(name string, key ed25519.PublicKey) (string, error)
+	verifier func(vkey string) (note.Verifier, error)
+	signer   func(skey string) (note.Signer, error)
+}
+
+// parse reads signed-note text in its one encoding, which determines type and hash. It tests that the verifier key
+// accepts what the key signs (the pairwise test of FIPS 140-3, also for keys that were generated elsewhere).
+func (f ed25519Form) parse(skey []byte) (key ed25519.PrivateKey, signer note.Signer, k noteKey, err error) {
+	// It says nothing of the text, which may be a damaged private key.
+	malformed := fmt.Errorf("no Ed25519 %s key in signed-note form", f.kind)
 	name, seed, ok := splitPrivate(skey, ed25519.SeedSize)
 	if !ok {
-		return nil, errSigning
+		return nil, nil, k, malformed
 	}
-	public := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
-	vkey, err := note.NewEd25519VerifierKey(name, public)
-	if err != nil || privateText(vkey, algEd25519, seed) != text {
-		return nil, errSigning
+	key = ed25519.NewKeyFromSeed(seed)
+	vkey, err := f.vkey(name, key.Public().(ed25519.PublicKey))
+	if err != nil || privateText(vkey, f.alg, seed) != string(skey) {
+		return nil, nil, k, malformed
 	}
-	verifier, err := audit.ParseVKey(vkey)
+	verifier, err := f.verifier(vkey)
 	if err != nil {
-		return nil, err
+		return nil, nil, k, err
 	}
-	signer, err := note.NewSigner(text)
-	if err != nil {
-		return nil, errSigning
+	if signer, err = f.signer(string(skey)); err != nil {
+		return nil, nil, k, malformed
 	}
-	if err := proves(signer, verifier); err != nil {
-		return nil, err
-	}
-	return &SigningKey{noteKey{vkey, NewSecret(skey)}, signer, append([]byte{algEd25519}, public...)}, nil
+	return key, signer, noteKey{vkey, NewSecret(skey)}, proves(signer, verifier)
 }
 
 // noteKey is a key in signed-note form: the text of its file, and the text of its verifier key, as which it prints.

@@ -3,10 +3,10 @@ package keys
 import (
 	"crypto"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 
 	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 )
@@ -33,9 +33,6 @@ func GenerateWitness(name string) (*WitnessKey, error) {
 		return nil, fmt.Errorf("generating a witness key for %q: %w", name, err)
 	}
 	vkey, err := audit.WitnessVKey(name, key.Public().(ed25519.PublicKey))
-	if err == nil {
-		_, err = audit.ParseWitnessVKey(vkey)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("generating a witness key for %q: %w", name, err)
 	}
@@ -53,31 +50,12 @@ func (k *WitnessKey) Name() string { return k.name }
 // Signer signs with the Ed25519 key. The caller decides what is signed.
 func (k *WitnessKey) Signer() crypto.Signer { return k.key }
 
-// errWitness says nothing of the text: it may be a damaged private key.
-var errWitness = errors.New("no Ed25519 witness key in signed-note form")
-
-// parseWitness reads signed-note text in its one encoding, which determines type and hash. It tests that the verifier
-// key accepts what the key signs (the pairwise test of FIPS 140-3).
+// parseWitness reads signed-note text.
 func parseWitness(skey []byte) (*WitnessKey, error) {
-	name, seed, ok := splitPrivate(skey, ed25519.SeedSize)
-	if !ok {
-		return nil, errWitness
-	}
-	key := ed25519.NewKeyFromSeed(seed)
-	vkey, err := audit.WitnessVKey(name, key.Public().(ed25519.PublicKey))
-	if err != nil || privateText(vkey, algCosignature, seed) != string(skey) {
-		return nil, errWitness
-	}
-	verifier, err := audit.ParseWitnessVKey(vkey)
+	key, signer, of, err := ed25519Form{"witness", algCosignature, audit.WitnessVKey, audit.ParseWitnessVKey,
+		func(skey string) (note.Signer, error) { return fnote.NewSignerForCosignatureV1(skey) }}.parse(skey)
 	if err != nil {
 		return nil, err
 	}
-	signer, err := fnote.NewSignerForCosignatureV1(string(skey))
-	if err != nil {
-		return nil, errWitness
-	}
-	if err := proves(signer, verifier); err != nil {
-		return nil, err
-	}
-	return &WitnessKey{noteKey{vkey, NewSecret(skey)}, name, key}, nil
+	return &WitnessKey{of, signer.Name(), key}, nil
 }

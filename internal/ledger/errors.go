@@ -65,39 +65,36 @@ const (
 	CauseAltered     Cause = "a row of the database is not what the ledger says"
 )
 
-// Passes reports whether the cause may end without a change of the configuration. Then a start tries again.
-func (c Cause) Passes() bool {
-	switch c {
-	case CauseSilent, CauseUnreachable, CauseStarting, CauseStandby, CauseReadOnly, CauseDiskFull, CauseLock:
-		return true
-	}
-	return false
+// causes say of each cause what ends it, to the engineer on call.
+var causes = map[Cause]struct {
+	cure   string
+	passes bool // it may end without a change of the configuration
+	reads  bool // entries can be read in spite of it
+}{
+	CauseSilent:      {cure: "check the server, and the network between this host and the server", passes: true},
+	CauseUnreachable: {cure: "start the server, or correct host and port in database", passes: true},
+	CauseStarting:    {cure: "wait, or raise max_connections", passes: true},
+	CauseStandby: {cure: "bring a standby back, and never empty synchronous_standby_names to resume writing",
+		passes: true, reads: true},
+	CauseReadOnly: {cure: "name the primary in database, or promote this server", passes: true, reads: true},
+	CauseDiskFull: {cure: "make room on the disk of the database", passes: true, reads: true},
+	CauseLock: {cure: "find who holds the lock (pg_stat_activity), and end that transaction", passes: true,
+		reads: true},
+	CauseCertificate: {cure: "correct sslmode and sslrootcert in database, or renew the server's certificate"},
+	CauseRefused: {
+		cure: "run passwords.sql as the database's administrator, or correct role and database_password_file"},
+	CauseParameter: {cure: "set database_pooler to true"},
+	CauseReplaced: {cure: "before the daemon stops, export the ledger and copy its open files: docs/operations/backup.md",
+		reads: true},
+	CauseAltered: {cure: "find the row, and who wrote it: shuffled audit fsck"},
+	CauseDamaged: {cure: "restore database and -wal together, or what was rescued: docs/operations/backup.md"},
 }
 
-// cures say to the engineer on call what ends a cause.
-var cures = map[Cause]string{
-	CauseSilent:      "check the server, and the network between this host and the server",
-	CauseUnreachable: "start the server, or correct host and port in database",
-	CauseStarting:    "wait, or raise max_connections",
-	CauseStandby:     "bring a standby back, and never empty synchronous_standby_names to resume writing",
-	CauseReadOnly:    "name the primary in database, or promote this server",
-	CauseDiskFull:    "make room on the disk of the database",
-	CauseLock:        "find who holds the lock (pg_stat_activity), and end that transaction",
-	CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
-	CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
-	CauseParameter:   "set database_pooler to true",
-	CauseReplaced:    "before the daemon stops, export the ledger and copy its open files: docs/operations/backup.md",
-	CauseAltered:     "find the row, and who wrote it: shuffled audit fsck",
-	CauseDamaged:     "restore database and -wal together, or what was rescued: docs/operations/backup.md",
-}
+// Passes reports whether the cause may end without a change of the configuration. Then a start tries again.
+func (c Cause) Passes() bool { return causes[c].passes }
 
 // Cure says what ends the cause, "" for an unknown one.
-func (c Cause) Cure() string { return cures[c] }
-
-// reads reports whether entries can be read in spite of the cause.
-func (c Cause) reads() bool {
-	return c == CauseStandby || c == CauseReadOnly || c == CauseDiskFull || c == CauseLock || c == CauseReplaced
-}
+func (c Cause) Cure() string { return causes[c].cure }
 
 // StoreError is an error of a store whose cause is known.
 type StoreError struct {

@@ -173,7 +173,7 @@ func (a Abilities) Ready() bool {
 // Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
 func (l *Ledger) Abilities() (a Abilities) {
 	a.Commit = l.Ready()
-	if cause := CauseOf(a.Commit); cause != "" && !cause.reads() {
+	if cause := CauseOf(a.Commit); cause != "" && !causes[cause].reads {
 		a.Read = a.Commit
 	}
 	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {

@@ -127,7 +127,7 @@ func (w *witnesses) openRound(head Head) {
 	ask = append(ask, w.roll.doubters(slow)...) // nothing is signed until they doubt no more
 	w.asking = true
 	w.askers.Go(func() {
-		r.came = w.gateway.Cosign(w.l.running, gateway.Head(head), ask, quorums...)
+		r.came = w.gateway.Cosign(w.l.running, head, ask, quorums...)
 		select {
 		case w.rounds <- r:
 		case <-w.l.running.Done():
@@ -141,13 +141,13 @@ func (w *witnesses) ended(r *round) (failed bool) {
 	case !r.governing.Asks():
 	case r.came.Met:
 		w.confirmed.Store(true)
-		failed = !w.keepCosigned(Head(r.came.Head), r.from)
+		failed = !w.keepCosigned(r.came.Head, r.from)
 		w.missing(false)
 	default:
 		failed = !w.followCosigned()
 		if r.governing.Satisfied(r.came.Head.Checkpoint) {
 			w.confirmed.Store(true) // only the policy that waits was not met
-		} else if h, ok := w.Cosigned(); ok && r.came.Confirms(gateway.Head(h), w.policies.shown.Load().At(h.Size)) {
+		} else if h, ok := w.Cosigned(); ok && r.came.Confirms(h, w.policies.shown.Load().At(h.Size)) {
 			w.confirmed.Store(true)
 		}
 		w.missing(failed)
@@ -259,7 +259,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	for _, one := range due {
 		t.asked[one.Key.Name()] = now
 	}
-	bare := gateway.Head(head) // with the ledger's own signature lines alone
+	bare := head // with the ledger's own signature lines alone
 	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.signedBy(head.Size)...)
 	r := w.gateway.Cosign(l.running, bare, due)
 	lines := r.Cosignatures(head.Checkpoint)

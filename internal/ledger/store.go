@@ -7,9 +7,8 @@ import (
 	"errors"
 	"iter"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 )
 
 // ID is the number under which a store keeps a ledger: the first 63 bits of SHA-256 of its origin. Every primary key
@@ -28,12 +27,8 @@ type Info struct {
 	Origin string
 }
 
-// Head is the newest checkpoint of a ledger.
-type Head struct {
-	Size       uint64
-	Root       tlog.Hash
-	Checkpoint []byte // signed note
-}
+// Head is a checkpoint of a ledger with its size and root, mostly the newest one.
+type Head = gateway.Head
 
 // Row is one entry as a store keeps it. The fields after Kept are for the store's indexes:
 // Columns computes them from the entry.

@@ -139,7 +139,7 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	}
 	defer w.trial.Unlock()
 	for try := 1; ; try++ {
-		r := w.gateway.Cosign(ctx, gateway.Head(l.Head()), ask, p)
+		r := w.gateway.Cosign(ctx, l.Head(), ask, p)
 		switch {
 		case r.Met:
 			return nil

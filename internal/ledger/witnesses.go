@@ -79,7 +79,7 @@ type witnessedLog struct{ l *core }
 func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
 func (w witnessedLog) Keys() []note.Verifier { return w.l.witnessedKeys() }
 
-func (w witnessedLog) Prove(ctx context.Context, old uint64, head gateway.Head) ([]tlog.Hash, error) {
+func (w witnessedLog) Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error) {
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.ownTiles(ctx))
 	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
 	if err != nil {

@@ -75,7 +75,6 @@ func Libraries() []Library {
 		{"github.com/google/uuid", "crypto/rand", "reached by a library; names nothing of ours"},
 		{"github.com/jackc/pgx/v5/pgconn", "crypto/rand", "nonce of the login at PostgreSQL"},
 		{"github.com/jackc/pgx/v5/pgxpool", "math/rand/v2", "spreads the ages of connections"},
-		{"github.com/jackc/pgx/v5/stdlib", "math/rand/v2", "order of PostgreSQL servers, for migrations"},
 		{"golang.org/x/crypto/ssh", "crypto/rand", "connections of SSH; none is made"},
 		{"golang.org/x/crypto/ssh", "math/rand", "connections of SSH; none is made"},
 		{"golang.org/x/crypto/ssh/agent", "crypto/rand", "keys of an agent of its own; none is run"},

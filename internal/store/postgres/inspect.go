@@ -130,12 +130,12 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
 
 // Examine asks the server at dsn. The schema must be that of this program.
 func Examine(ctx context.Context, dsn string, o Options) (e Examined, err error) {
-	db, err := o.direct(ctx, dsn)
+	conn, err := o.direct(ctx, dsn)
 	if err != nil {
 		return e, err
 	}
-	defer db.Close()
-	row := db.QueryRowContext(ctx, sqlExamine)
+	defer conn.Close(context.Background())
+	row := conn.QueryRow(ctx, sqlExamine)
 	if err := row.Scan(&e.Version, &e.Number, &e.Clock, &e.Owns, &e.Changes, &e.Lacks, &e.Gone,
 		&e.Citus); err != nil {
 		return e, fmt.Errorf("asking for rights and guards: %w", clean(err))

@@ -145,11 +145,11 @@ func TestNoGuards(t *testing.T) {
 
 // versionOf returns the number of the schema of the database at dsn, 0 for none. It changes nothing.
 func versionOf(ctx context.Context, dsn string, o Options) (int, error) {
-	db, err := o.direct(ctx, dsn)
+	conn, err := o.direct(ctx, dsn)
 	if err != nil {
 		return 0, err
 	}
-	defer db.Close()
-	version, _, err := schemaVersion(ctx, db)
+	defer conn.Close(ctx)
+	version, _, err := schemaVersion(ctx, conn)
 	return version, err
 }

@@ -34,8 +34,8 @@ type Witness interface {
 	Latest(ctx context.Context, origin string) ([]byte, error)
 }
 
-// Head is a durable checkpoint of the log. If it were rolled back after a witness saw it, the
-// log would have forked itself.
+// Head is a checkpoint of the log. It is durable when a witness is asked about it: if it were rolled back after a
+// witness saw it, the log would have forked itself.
 type Head struct {
 	Size       uint64
 	Root       tlog.Hash
