@@ -179,7 +179,8 @@ func TestTakeoverToClose(t *testing.T) {
 				t.Errorf("%q sees %d cards, want the board's", who, n)
 			}
 		}
-		if st, err := tb.Status(t.Context(), s.ID); err != nil || st.Owner != "bob" || st.Extent != audit.ExtentClose.String() {
+		st, err := tb.Status(t.Context(), s.ID)
+		if err != nil || st.Owner != "bob" || st.Extent != audit.ExtentClose.String() {
 			t.Errorf("status %+v, %v", st, err)
 		}
 		if _, err := tb.Close(t.Context(), as("bob"), s.ID, voided); err != nil {
