@@ -23,12 +23,14 @@ const (
 type rule struct {
 	name    string
 	ceiling int
+	tests   []string
 	files   map[string][]string // names declared in each, as Type.name or name
 }
 
 var (
 	ruleLine    = regexp.MustCompile("^- `([^`]+)`(?:: (.+))?$")
 	ceilingLine = regexp.MustCompile(`^At most (\d+) files: .+`)
+	testLines   = regexp.MustCompile("(?m)^Tried by ((?:`[^`]+`,\\s)*`[^`]+`)\\.$")
 )
 
 // TestRules holds ruleFile against the product's code, and prints it with -v.
@@ -43,7 +45,7 @@ func TestRules(t *testing.T) {
 	for _, r := range rules {
 		t.Logf("%-36s %2d files, ceiling %2d: %s", r.name, len(r.files), r.ceiling,
 			strings.Join(slices.Sorted(maps.Keys(r.files)), " "))
-		faults = append(faults, r.check(found)...)
+		faults = append(faults, r.check(found, hasTest)...)
 	}
 	for _, fault := range faults {
 		t.Error(ruleFile + ": " + fault)
@@ -58,6 +60,9 @@ func parseRules(text string) (rules []rule, faults []string) {
 	for _, section := range strings.Split(text, "\n## ")[1:] {
 		lines := strings.Split(section, "\n")
 		r := rule{name: lines[0], ceiling: most, files: map[string][]string{}}
+		for _, tests := range testLines.FindAllString(section, -1) {
+			r.tests = append(r.tests, codeIn.FindAllString(tests, -1)...)
+		}
 		for _, line := range lines[1:] {
 			if m := ceilingLine.FindStringSubmatch(line); m != nil {
 				r.ceiling, _ = strconv.Atoi(m[1])
@@ -75,10 +80,18 @@ func parseRules(text string) (rules []rule, faults []string) {
 	return rules, faults
 }
 
-// check returns where a rule and the code differ.
-func (r rule) check(found objects) (faults []string) {
+// check returns where a rule and the code differ. has looks for a test.
+func (r rule) check(found objects, has func(name string) error) (faults []string) {
 	fault := func(format string, args ...any) {
 		faults = append(faults, r.name+": "+fmt.Sprintf(format, args...))
+	}
+	if len(r.tests) == 0 {
+		fault("no test tries it: write a line, Tried by `directory.Test`.")
+	}
+	for _, test := range r.tests {
+		if err := has(strings.Trim(test, "`")); err != nil {
+			fault("%v", err)
+		}
 	}
 	mentions := map[string]string{} // a name, by file
 	for file, names := range r.files {
@@ -119,10 +132,18 @@ func TestRulesFaults(t *testing.T) {
 			"p.a": {"p/a.go": true, "q/c.go": true}, "p.T.b": {"p/b.go": true},
 		},
 	}
+	has := func(name string) error {
+		if name != "p.TestA" {
+			return fmt.Errorf("there is no %s", name)
+		}
+		return nil
+	}
 	for text, want := range map[string]string{
-		"- `p/a.go`: a\n- `q/c.go`":                   "",
-		"- `p/a.go`: a\n- `q/c.go`\n- `p/b.go`: T.b":  "",
-		"- `p/b.go`: T.b\n\nAt most 4 files: because": "lower the ceiling",
+		"- `p/a.go`: a\n- `q/c.go`":                                             "",
+		"- `p/a.go`: a\n- `q/c.go`\n- `p/b.go`: T.b":                            "",
+		"- `p/b.go`: T.b\n\nAt most 4 files: because":                           "lower the ceiling",
+		"Tried by `p.TestA`,\n`p.TestB`.":                                       "there is no p.TestB",
+		"Tried by nobody.":                                                      "no test tries it",
 		"- `p/a.go`: a":                                                         "q/c.go mentions a",
 		"- `p/a.go`: a\n- `q/c.go`\n- `p/b.go`":                                 "p/b.go mentions none",
 		"- `p/a.go`: a\n- `q/c.go`: z":                                          "q/c.go does not declare z",
@@ -132,9 +153,12 @@ func TestRulesFaults(t *testing.T) {
 		"- `p/a.go`: a\n- `q/c.go`\n- `p/b.go`: T.b\n- `p/d.go`\n":              "4 files, and the ceiling is 3",
 		"- `p/a.go`: a\n- `q/c.go`\n- `p/b.go`: T.b\n\nAt most 2 files: reason": "3 files, and the ceiling is 2",
 	} {
+		if !strings.HasPrefix(text, "Tried") {
+			text = "Tried by `p.TestA`.\n\n" + text
+		}
 		rules, faults := parseRules("\n## rule\n\n" + text)
 		for _, r := range rules {
-			faults = append(faults, r.check(found)...)
+			faults = append(faults, r.check(found, has)...)
 		}
 		if got := strings.Join(faults, "\n"); got == "" != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q:\n%s\nwant %q", text, got, want)
