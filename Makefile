@@ -92,7 +92,7 @@ lint:
 		$(WITH_C) && go vet ./... && \
 		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
 	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/COMPLIANCE.md docs/SPEC.md
-	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh; \
+	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh deploy/*.sh; \
 		else echo '*** no shellcheck here: scripts are not checked ***' >&2; fi
 
 # Builds the product on Go's FIPS 140-3 modules, the validated one and the newest, without

@@ -77,7 +77,7 @@ var typedBlocks = map[string]map[string]string{
 		"shuffled audit verify main-bundle lab":      "TestTypeAudit",
 		"cp -r main-bundle copy":                     "TestTypeAudit", "shuffled audit fsck": "TestInstall",
 		"shuffled verify hand.json": "TestTypeAudit", "shuffled key generate signing": "TestTypeAudit",
-		"CGO_ENABLED=0": "TestTypeAudit"},
+		"KEEP=audits": "TestTypeLab", "CGO_ENABLED=0": "TestTypeAudit"},
 	"docs/LAB.md": {"shuffled lab raw": "TestTypeLab", "shuffled audit export": "TestTypeLab",
 		"shuffled selftest": "TestTypeLab"},
 	"docs/SIZING.md": {"shuffled serve --dev": "TestTypeLab"},

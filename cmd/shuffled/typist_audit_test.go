@@ -125,6 +125,7 @@ func TestTypeLab(t *testing.T) {
 	d.data = filepath.Join(y.work, "bench-data")
 	y.env = append(y.env, "SHUFFLED_URL="+d.url)
 	const sizing = "docs/SIZING.md"
+	month := time.Now().UTC().Format("2006-01")
 	serve, bench, _ := strings.Cut(y.text(sizing, "shuffled serve --dev",
 		"postgres://…", "'"+d.database+"' --listen "+d.addr, "--duration 1m", "--duration 1s",
 		"--connections 64", "--connections 4"), "\n")
@@ -135,5 +136,24 @@ func TestTypeLab(t *testing.T) {
 	y.block(document, "shuffled audit export",
 		"--out ./main-bundle ...", "--out ./main-bundle --data bench-data --database '"+d.database+"'",
 		"--key main.vkey", "--key bench-data/main.vkey", "--from 2026-11 --to 2026-11", thisMonth())
-	y.must("shuffled lab battery --from november.bin")
+	y.must("shuffled lab battery --from november/standard-52.bin")
+	y.env = append(y.env, "SHUFFLED_DATABASE="+d.database) // it has a password, which a configuration must not have
+	y.must(`touch audit.toml; mkdir audits; printf 'log %s\nquorum none\n' "$(cat bench-data/main.vkey)" > our.policy`)
+	script, err := filepath.Abs("../../deploy/audit.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := y.block("docs/AUDIT.md", "KEEP=audits", "deploy/audit.sh", script, "2026-11", month)
+	for _, want := range []string{"export: exit code 0", "verify: exit code 0", "battery standard-52: exit code 0"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in: %s", want, said)
+		}
+	}
+	y.must("cd audits/2*Z && test -s checkpoint -a -s report.html -a -s verify.json -a -s battery/standard-52.json")
+	// The next audit begins at the kept checkpoint, which the ledger must extend, and a failure of it is kept as well.
+	said, err = y.try("sleep 1; printf 'x' > audits/checkpoint; KEEP=audits CONFIG=audit.toml POLICY=our.policy sh " + script)
+	if err == nil || !strings.Contains(said, "verify: exit code 2") {
+		t.Errorf("%v: %s", err, said)
+	}
+	y.must("grep -q 'must be a signed checkpoint' audits/2*Z/verify.json.err")
 }

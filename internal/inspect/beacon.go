@@ -46,8 +46,12 @@ func (c mixCheck) fault() *Fault {
 // mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have other
 // values than its plan, and the rule named it.
 func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
-	if !legal || o.ID == 0 {
+	l := f.live[m.Shuffle]
+	if !legal || o.ID == 0 || l == nil {
 		return
+	}
+	if l.told != nil {
+		l.told.Mix = m
 	}
 	c := o.Commit().Context
 	plan, i := c.Plan, c.Find(audit.SourceBeacon)
@@ -59,9 +63,7 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
 	}
 	checked := f.check(light{plan[i].Round, m.Values[i].Beacon})
 	f.batch.rounds = append(f.batch.rounds, mixCheck{checked, m.Shuffle, index})
-	if l := f.live[m.Shuffle]; l != nil {
-		l.Beacon = checked
-	}
+	l.Beacon = checked
 }
 
 // checkMemory is how many checks are remembered. If there are more, some are made again,

@@ -31,7 +31,8 @@ type Options struct {
 type Recomputed struct {
 	audit.Statement // what an auditor may sign if the ledger holds (docs/SPEC.md section 8.1)
 	Context         *audit.Context
-	Values          []uint32 // that the tape gave, by position, before any mix; nil of a child
+	Values          []uint32   // that the tape gave, by position; of a child, places in its list of positions
+	Mix             *audit.Mix // nil: none
 }
 
 // Progress is how far a check has come.

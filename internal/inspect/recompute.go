@@ -29,7 +29,6 @@ type closing struct {
 	opener    *disclosure.Opener // nil: no key was given that opens it
 	legal     bool               // the close or disclosure breaks no rule
 	line      *ShuffleLine       // nil: no file of shuffles was asked for
-	told      *Recomputed        // nil: nobody asks for it
 	mixed     bool               // the level is mixed and not witnessed, if the beacon holds
 
 	tape  string // one of the results, TapeRecomputed and so on
@@ -108,9 +107,7 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 	}
 	c.tape = TapeRecomputed
 	if c.told != nil {
-		if c.told.Context = ctxt; ctxt.Parent == nil {
-			c.told.Values = values
-		}
+		c.told.Values = out.Values
 	}
 	return values, nil
 }

@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
 	"shuffled/internal/bundle"
@@ -28,14 +26,18 @@ type live struct {
 	CoDealer  bool // its places depend on the ledger of a co-dealer
 	tempo
 	parent *lineage
-	self   *lineage   // when a child needs its values
-	leaf   *tlog.Hash // of its commit; nil: nobody asks for it
+	self   *lineage    // when a child needs its values
+	told   *Recomputed // for Options.Recomputed; nil: nobody asks for it
 }
 
 func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	l := &live{Table: c.Context.Table, By: p.e.Actor.Identity, GameRef: c.GameRef, What: named(c.Context),
-		Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy, leaf: p.leaf}
+		Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy}
 	f.live[index] = l
+	if f.opts.Recomputed != nil && f.counts(l) {
+		l.told = &Recomputed{Statement: audit.Statement{Origin: f.newest.Origin, ID: index, Commit: *p.leaf},
+			Context: c.Context}
+	}
 	if p.noDeck != nil {
 		f.absent(*p.noDeck, c.Context.DeckHash, index)
 	}
@@ -142,9 +144,8 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 		x.line.Closed, x.line.Entry = bundle.FormatTime(l.Closed), index
 		x.line.Outcome, x.line.Reason = outcome.String(), reason.String()
 	}
-	if f.opts.Recomputed != nil && f.counts(l) {
-		x.told = &Recomputed{Statement: audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf,
-			Disclosed: *p.leaf}}
+	if x.told != nil {
+		x.told.Disclosed = *p.leaf
 	}
 	if x.self != nil {
 		x.self.sent = true

@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"html"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,11 +29,8 @@ func TestAuditConduct(t *testing.T) {
 	r.Tables[0].SetAside = map[string]uint64{"other": 200}
 	r.Totals.SetAside, r.Totals.SetAsideMixed = r.Tables[0].SetAside, 3
 	print := func() string {
-		var out strings.Builder
-		if err := printAudit(&out, "story", &r); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Join(strings.Fields(out.String()), " ")
+		text := Sheet{term.Streams{Out: io.Discard}.Sheet()}.audit("story", &r)
+		return strings.Join(strings.Fields(text), " ")
 	}
 	text := print()
 	for _, want := range []string{

@@ -22,7 +22,6 @@ type AuditCmd struct {
 	Export auditExportCmd `cmd:"" help:"Write a ledger with its proofs to a directory, a bundle, which is also a mirror of the log."`
 	Verify auditVerifyCmd `cmd:"" help:"Check a bundle, offline: every entry, every rule, every disclosed shuffle."`
 	Attest auditAttestCmd `cmd:"" help:"Check a bundle, and sign a statement for each shuffle whose tape an auditor's key opens: its order is right."`
-	Decks  auditDecksCmd  `cmd:"" help:"Check a bundle, and write the disclosed orders of one deck for a battery of tests."`
 	Fsck   auditFsckCmd   `cmd:"" help:"Check the rows of a database, alongside a running daemon: every column of every table of evidence."`
 }
 

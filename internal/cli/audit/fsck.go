@@ -61,35 +61,19 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	defer e.Close()
-	p := term.NewProgress(s.Err, "entries")
-	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
-	r, err := fsck.Run(ctx, e, opts)
-	p.End()
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("interrupted")
-	case err != nil:
-		return cannotJudge(err)
-	case c.JSON:
-		err = term.PrintJSON(s.Out, r)
-	default:
-		err = c.print(s, cfg, r)
-	}
+	r, err := inspecting(ctx, s, func(progress func(inspect.Progress)) (*fsck.Report, error) {
+		opts.Progress = progress
+		return fsck.Run(ctx, e, opts)
+	})
 	if err != nil {
-		return fmt.Errorf("printing the report: %w", err)
-	}
-	return judgement(r.Verdict, r.Unknown)
-}
-
-func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) error {
-	if err := printAudit(s.Out, "ledger "+c.Ledger+" in "+place.Database(cfg), r.Report); err != nil {
 		return err
 	}
 	n := r.Store
-	_, err := fmt.Fprintf(s.Out, "Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
+	text := Sheet{s.Sheet()}.audit("ledger "+c.Ledger+" in "+place.Database(cfg), r.Report) + fmt.Sprintf(
+		"Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
 		term.Counted(n.Entries), term.Counted(n.Tiles), term.Counted(n.Checkpoints), term.Counted(n.Cosigned),
 		term.Counted(n.Decks), term.Counted(n.TapesOpened), term.Counted(n.Tapes))
-	return err
+	return cmp.Or(printed(s, c.JSON, r, text), judgement(r.Verdict, r.Unknown))
 }
 
 // options reads the files that the flags name, or else those of the configuration.

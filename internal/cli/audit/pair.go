@@ -1,9 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,8 +15,8 @@ import (
 
 // runPair checks the bundles of a house and of its co-dealer, and compares them.
 func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspect.Options) error {
-	if c.HTML != "" {
-		return term.Usage("--html makes the page of one ledger, and two bundles were given: leave out --html or the second bundle")
+	if c.HTML != "" || c.Outcomes != "" {
+		return term.Usage("--html and --outcomes are for one ledger, and two bundles were given: leave out the flag or the second bundle")
 	}
 	o := inspect.PairOptions{House: house, Limit: c.Limit,
 		CoDealer: inspect.Options{At: house.At, Auditors: house.Auditors}}
@@ -43,17 +43,9 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = term.PrintJSON(s.Out, r)
-	} else {
-		sheet := Sheet{s.Sheet()}
-		_, err = io.WriteString(s.Out, sheet.audit(c.Dir, r.House)+"\n"+sheet.audit(c.Second, r.CoDealer)+"\n"+
-			sheet.pair(r))
-	}
-	if err != nil {
-		return fmt.Errorf("printing the report: %w", err)
-	}
-	return judgement(r.Verdict, append(slices.Clone(r.House.Unknown), r.CoDealer.Unknown...))
+	sheet := Sheet{s.Sheet()}
+	err = printed(s, c.JSON, r, sheet.audit(c.Dir, r.House)+"\n"+sheet.audit(c.Second, r.CoDealer)+"\n"+sheet.pair(r))
+	return cmp.Or(err, judgement(r.Verdict, append(slices.Clone(r.House.Unknown), r.CoDealer.Unknown...)))
 }
 
 // pair is the report on what two ledgers show of each other.

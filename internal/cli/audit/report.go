@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,12 +12,6 @@ import (
 
 // shownFaults is how many faults go to the terminal. --json has more.
 const shownFaults = 50
-
-// printAudit writes the report on a whole ledger as text.
-func printAudit(w io.Writer, name string, r *inspect.Report) error {
-	_, err := io.WriteString(w, Sheet{term.Streams{Out: w}.Sheet()}.audit(name, r))
-	return err
-}
 
 // audit is the report on one ledger.
 func (s Sheet) audit(name string, r *inspect.Report) string {

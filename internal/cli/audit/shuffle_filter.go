@@ -14,6 +14,7 @@ import (
 
 // shuffleFilter says which shuffles of the period --shuffles lists.
 type shuffleFilter struct {
+	Table   string `placeholder:"NAME" help:"With --shuffles or --outcomes: only those of this table."`
 	Outcome string `placeholder:"OUTCOME" enum:",completed,ended_early,continued,void,expired" default:"" help:"With --shuffles: only those that ended so."`
 	Reason  string `placeholder:"REASON" help:"With --shuffles: only those that are void for this reason."`
 	Owner   string `placeholder:"NAME" help:"With --shuffles: only those that this identity committed."`
@@ -26,8 +27,9 @@ func (f shuffleFilter) among(from, to int64, by map[string]uint64) func(*inspect
 	fits := func(want, got string) bool { return want == "" || want == got }
 	return func(l *inspect.ShuffleLine) bool {
 		at, _ := time.Parse(time.RFC3339Nano, l.Committed)
-		keep := fits(f.Outcome, l.Outcome) && fits(f.Reason, l.Reason) && fits(f.Owner, l.Owner) &&
-			fits(f.GameRef, l.GameRef) && (f.Deck == "" || strings.HasSuffix(l.Shuffled, " of "+f.Deck)) &&
+		keep := fits(f.Table, l.Table) && fits(f.Outcome, l.Outcome) && fits(f.Reason, l.Reason) &&
+			fits(f.Owner, l.Owner) && fits(f.GameRef, l.GameRef) &&
+			(f.Deck == "" || strings.HasSuffix(l.Shuffled, " of "+f.Deck)) &&
 			(from == 0 || at.UnixMilli() >= from) && (to == 0 || at.UnixMilli() < to)
 		if keep {
 			by[l.Owner]++

@@ -93,18 +93,13 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	if c.Explain {
 		paper = NewDryRun(data)
 	}
-	if c.JSON {
-		err = term.PrintJSON(s.Out, struct {
-			*verify.Verdict
-			Conclusions []Conclusion `json:"conclusions,omitempty"`
-			Explain     *DryRun      `json:"explain,omitempty"`
-		}{v, Conclude(v), paper})
-	} else {
-		r := Sheet{s.Sheet()}
-		_, err = io.WriteString(s.Out, r.Verdict(c.File, data, v)+paper.Text(r))
-	}
-	if err != nil {
-		return fmt.Errorf("printing the verdict: %w", err)
+	r := Sheet{s.Sheet()}
+	if err := printed(s, c.JSON, struct {
+		*verify.Verdict
+		Conclusions []Conclusion `json:"conclusions,omitempty"`
+		Explain     *DryRun      `json:"explain,omitempty"`
+	}{v, Conclude(v), paper}, r.Verdict(c.File, data, v)+paper.Text(r)); err != nil {
+		return err
 	}
 	return c.judge(s, v)
 }

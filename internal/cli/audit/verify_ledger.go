@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"time"
@@ -35,8 +37,9 @@ type auditVerifyCmd struct {
 	Secrets    []string      `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"File with the secret of the list. Give one for each --tickets, in the same order."`
 	Shuffles   string        `placeholder:"FILE" help:"Write a line of JSON for each shuffle of the period to FILE, and say how many each service committed."`
 	shuffleFilter
-	HTML string `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page for a browser or printer."`
-	JSON bool   `name:"json" help:"Print JSON."`
+	Outcomes string `placeholder:"DIR" help:"Write each disclosed outcome of the period to the new directory DIR, a file for each kind, for shuffled lab battery --from."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page for a browser or printer."`
+	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
 func (auditVerifyCmd) Help() string {
@@ -48,8 +51,11 @@ Examples:
     shuffled audit verify ./main-bundle --policy policy.txt --since last-year/checkpoint
     shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --json
     shuffled audit verify ./main-bundle --key main.vkey --from 2026-11-28 --to 2026-11-28 --shuffles void.jsonl --outcome void
+    shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --from 2026-11 --to 2026-11 --outcomes november
     shuffled audit verify ./main-bundle --key main.vkey --tickets tickets.txt --tickets-secret-file tickets.secret
     shuffled audit verify ./main-bundle ./lab-bundle --policy main.policy --co-dealer lab.policy
+
+Outcomes are written only if there is no fault, however the shuffle ended, in the order of the commits: as committed, and of a mixed shuffle also as its places showed them. A child is written as the order of its list of cards. A blind shuffle is written as committed only, because the co-dealer's ledger has the rest.
 
 A list of tickets is in no ledger. Without it, the report says of how many shuffles the list was not seen.
 
@@ -76,12 +82,31 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.CoDealer != "" {
 		return term.Usage("--co-dealer is for a pair: give the co-dealer's bundle after the house's")
 	}
+	disclosed := outcomes{kinds: make(map[string]*kind)}
+	if c.Outcomes != "" {
+		if _, err := os.Lstat(c.Outcomes); err == nil {
+			return term.Usage("--outcomes: %s exists, and nothing is overwritten: name a new directory", term.Visible(c.Outcomes))
+		}
+		opts.Recomputed = func(of inspect.Recomputed) {
+			if c.Table == "" || of.Context.Table == c.Table {
+				disclosed.take(of)
+			}
+		}
+	}
 	r, err := inspectBundle(ctx, s, c.Dir, opts)
 	if err != nil {
 		return err
 	}
 	if c.Shuffles != "" && !c.JSON {
 		defer printOwners(s.Out, c.Shuffles, owners)
+	}
+	if c.Outcomes != "" && judgement(r.Verdict, r.Unknown) == nil {
+		if err := disclosed.write(ctx, c.Dir, c.Outcomes, r); err != nil {
+			return fmt.Errorf("writing outcomes: %w", err)
+		}
+		if !c.JSON {
+			defer disclosed.print(s.Out, c.Outcomes)
+		}
 	}
 	if c.HTML != "" {
 		if err := writeAuditPage(c.HTML, c.Dir, r); err != nil {
@@ -134,16 +159,20 @@ func inspecting[R any](ctx context.Context, s term.Streams, check func(progress 
 
 // concludeAudit prints a report and turns its verdict into the exit code.
 func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) error {
-	var err error
+	return cmp.Or(printed(s, asJSON, r, Sheet{s.Sheet()}.audit(name, r)), judgement(r.Verdict, r.Unknown))
+}
+
+// printed prints a report as JSON or as text.
+func printed(s term.Streams, asJSON bool, report any, text string) (err error) {
 	if asJSON {
-		err = term.PrintJSON(s.Out, r)
+		err = term.PrintJSON(s.Out, report)
 	} else {
-		err = printAudit(s.Out, name, r)
+		_, err = io.WriteString(s.Out, text)
 	}
 	if err != nil {
-		return fmt.Errorf("printing the report: %w", err)
+		err = fmt.Errorf("printing the report: %w", err)
 	}
-	return judgement(r.Verdict, r.Unknown)
+	return err
 }
 
 // judgement is the error with which a command ends after a verdict.

@@ -28,7 +28,7 @@ type labBatteryCmd struct {
 	Draws   []uint32 `placeholder:"K" help:"Judge values drawn from 1 to K. K is from 2 to 2^30. May be repeated."`
 	Values  int      `default:"1" placeholder:"V" help:"With --draws: number of values in each outcome, 1 to 4096."`
 	Count   uint64   `default:"1000000" placeholder:"N" help:"Number of outcomes of each kind, 1 to 4294967295."`
-	From    string   `placeholder:"FILE" help:"Judge this file, as lab decks, lab draws or audit decks writes it in bin or csv. Another program may have written it. Its manifest is FILE.json."`
+	From    string   `placeholder:"FILE" help:"Judge this file, as lab decks, lab draws or audit verify --outcomes writes it in bin or csv. Another program may have written it. Its manifest is FILE.json."`
 	Second  string   `placeholder:"FILE" help:"With --from: the second sample, if the first one is borderline."`
 	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
 	All     bool     `help:"List every result, not only the worst."`

@@ -134,7 +134,10 @@ func subjectOf(m *lab.Manifest) (labreport.Subject, error) {
 func kindOf(m *lab.Manifest) (labreport.Subject, error) {
 	if m.Deck == nil {
 		if m.Parameters["distinct"] == true {
-			return labreport.Subject{}, term.Usage("numbers without repeats are not judged: a deck is, which they begin")
+			return labreport.Subject{}, term.Usage("numbers without repeats are not judged: each depends on those before, and the tests of draws are for values that do not")
+		}
+		if m.Parameters["ranges"] != nil {
+			return labreport.Subject{}, term.Usage("draws of several ranges are not judged: the tests of draws are for values of one range, 1 to k")
 		}
 		k, ok := m.Parameters["k"].(float64)
 		if !ok || k < 2 || k > shuffle.MaxRange || k != float64(uint32(k)) {
