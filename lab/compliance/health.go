@@ -48,7 +48,7 @@ var health = []Row{
 				"make fips builds and tests the packages that decide, on the module"),
 			command("whether this binary has the module, and whether it is on", "version", "--json"),
 		},
-		NotShown: "BLS12-381, with which a beacon's rounds are checked, is in no FIPS module, and ML-DSA-44, which a ledger and witnesses may sign with alongside Ed25519, is not in module v1.0.0: its arithmetic is that of filippo.io/mldsa. The mode fips140=only is in a row of its own below.",
+		NotShown: "BLS12-381, with which a beacon's rounds are checked, is in no FIPS module, and ML-DSA-44 is not in module v1.0.0. The mode fips140=only: row L1.",
 	},
 	{
 		ID: "21", Title: "No hidden switch, every call listed",
@@ -81,7 +81,7 @@ var health = []Row{
 				"an order is a function of deck and tape, and of a mix that was announced"),
 			tests("internal/arrows", "the package that shuffles imports neither clock, network, files nor randomness",
 				"TestArrows"),
-			tests("internal/verify", "none of the moves of a house that knows the tape, in a shuffle of two slots and a beacon, changes the order without showing",
+			tests("internal/verify", "no move of a house that knows the tape, in a shuffle of two slots and a beacon, changes the order without showing",
 				"TestNoChoiceIsLeft"),
 			long(tests("cmd/shuffled", "under twice the load that the daemon can carry all it acknowledged is right",
 				"TestOverload")),

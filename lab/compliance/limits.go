@@ -10,7 +10,7 @@ var limits = []Row{
 	{
 		ID: "L2", Title: "A back door",
 		Requirement: "A generator whose output looks random and is known to somebody.",
-		NotShown:    "No test of output finds one. What helps: a platform that you trust, a build that you reproduce, and randomness from outside (the level mixed).",
+		NotShown:    "No test of output finds one. A build that you reproduce, and randomness from outside (the level mixed), help.",
 	},
 	{
 		ID: "L3", Title: "Eyes on the live host",

@@ -32,14 +32,14 @@ var statistics = []Row{
 				"TestPositionCardFactor", "TestCorrectedChiSquareMeans"),
 			document("docs/LAB.md", "The battery", "the tests of positions, pairs and the next game"),
 		},
-		NotShown: "Which two cards a pair of positions holds: a pair is tested by the difference of its cards modulo the number of card types. Whole tables are counted for neighbours and for one position in successive games only.",
+		NotShown: "Which two cards a pair of positions holds: a pair is tested by the difference of its cards modulo the number of card types. Whole tables, of up to 64 card types, are counted for neighbours and for one position in successive games only.",
 	},
 	{
 		ID: "13", Title: "Enough data",
 		Clauses:     "GLI-19 §3.2.2, §3.4.2",
 		Requirement: "The sample is so large that a deviation that matters is found; the report says which is.",
 		Evidence: []Evidence{
-			long(tests("lab/battery", "a deviation of the size that is stated is found in 99 of 100 samples, for position × card and expected value of decks and the frequency of draws", "TestDetectsIsTrue", "TestDrawsDetect")),
+			long(tests("lab/battery", "a deviation of the stated size is found in 99 of 100 samples, for position × card and expected value of decks and the frequency of draws", "TestDetectsIsTrue", "TestDrawsDetect")),
 			document("docs/LAB.md", "The battery", "sample sizes, and what they find"),
 			tests("lab/battery", "a small sample gives no result that rests on a few events", "TestDrawsFew"),
 		},
