@@ -1,8 +1,8 @@
 // Package follow turns the entries of a ledger into events, for consoles and back ends that follow over the API. An
 // event says what its entry says, without cards, openings, tapes and reasons that people wrote.
 //
-// The entries are the queue. A follower is a place in the ledger: it costs a fixed amount of memory however far behind
-// it is, it misses nothing while it is away, and it goes on from its place at any daemon of the ledger. No deal waits
+// The entries are the queue. A follower is an index of the ledger: it costs a fixed amount of memory however far behind
+// it is, it misses nothing while it is away, and it goes on from its index at any daemon of the ledger. No deal waits
 // for a follower: entries are read after they are durable, over the connections of readers.
 package follow
 

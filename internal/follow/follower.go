@@ -16,7 +16,7 @@ type Follower struct {
 	next     uint64   // index of the next entry
 }
 
-// A Turn is what a follower waits for before it reads old entries from the store: a place among the readers. It returns
+// A Turn is what a follower waits for before it reads old entries from the store: its turn among the readers. It returns
 // a function that gives the place back, or the error of ctx.
 type Turn func(ctx context.Context) (done func(), err error)
 

@@ -104,7 +104,7 @@ func TestKillSwitch(t *testing.T) {
 			commits(true)
 			ready := read[Readiness](t, operator(t, s, "/readyz"))
 			if !ready.Ready || ready.Ledgers[0].Commit.Ok != (name != "ledger") {
-				t.Errorf("a switch is an order and no fault: %+v", ready)
+				t.Errorf("a switch is no fault: %+v", ready)
 			}
 			read[Deal](t, s.post(open+"/deal", "", twoHands))
 			read[Close](t, s.post(open+"/close", "", `{"outcome":"completed"}`))

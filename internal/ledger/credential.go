@@ -118,7 +118,7 @@ func (h AccessHead) Next(a Access) AccessHead {
 	return AccessHead{h.Count + 1, sha256.Sum256(b)}
 }
 
-// AccessCursor is the place of an Access in the order of its ledger: by time, then by request.
+// AccessCursor says where an Access stands in its ledger: by time, then by request.
 // The zero value is before all accesses.
 type AccessCursor struct {
 	Time    int64
