@@ -16,8 +16,8 @@ type Follower struct {
 	next     uint64   // index of the next entry
 }
 
-// A Turn is what a follower waits for before it reads old entries from the store: its turn among the readers. It returns
-// a function that gives the place back, or the error of ctx.
+// A Turn is what a follower waits for before it reads old entries from the store, as other readers do. It returns a
+// function that ends the turn, or the error of ctx.
 type Turn func(ctx context.Context) (done func(), err error)
 
 // Follow returns a follower that begins with the entry at index next. It is told the events
