@@ -92,8 +92,10 @@ func Open(cfg Config) (*CoDealers, error) {
 	c := &CoDealers{cfg: cfg, peers: make(map[string]*peer)}
 	c.running, c.cancel = context.WithCancel(context.Background())
 	for _, p := range cfg.Peers {
+		connections := http.DefaultTransport.(*http.Transport).Clone()
+		connections.MaxIdleConnsPerHost, connections.MaxIdleConns = cfg.Asks, cfg.Asks
 		one := &peer{all: c, Peer: p, asks: make(chan struct{}, cfg.Asks), closes: make(chan ended, maxCloses),
-			pools: make(map[string]*pool), http: &http.Client{Timeout: callTimeout, Transport: transport(cfg.Asks)}}
+			pools: make(map[string]*pool), http: &http.Client{Timeout: callTimeout, Transport: connections}}
 		if err := one.latch.load(p.State + latchSuffix); err != nil {
 			return nil, fmt.Errorf("reading the state of the co-dealer %s: %w", p.Origin, err)
 		}
@@ -122,12 +124,6 @@ const (
 	closers     = 4 // goroutines that close orders
 	attempts    = 5 // of a call; then it fails, and the caller may send the same request again
 )
-
-func transport(idle int) *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost, t.MaxIdleConns = idle, idle
-	return t
-}
 
 // peer is one co-dealer.
 type peer struct {

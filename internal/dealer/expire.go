@@ -47,14 +47,14 @@ func (d *Dealer) expireNow(ctx context.Context) {
 // shuffles it closed, and the errors of those that it could not close. Other daemons may do the same at the same time:
 // the ledger lets one of them. Expire waits once for a co-dealer that gives no answer, and then asks it nothing more.
 func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
-	overdue, err := d.cfg.Ledger.Overdue(ctx, d.cfg.Now())
+	overdue, err := d.cfg.Ledger.ClosingBy(ctx, d.cfg.Now())
 	if err != nil {
 		return 0, fmt.Errorf("listing overdue shuffles: %w", err)
 	}
 	var errs []error
 	silent := make(map[string]bool)
-	for _, id := range overdue {
-		ended, err := d.expire(ctx, id, silent)
+	for _, o := range overdue {
+		ended, err := d.expire(ctx, o.ID, silent)
 		errs = append(errs, err)
 		if ended {
 			closed++

@@ -114,7 +114,7 @@ func (d *reader) absent(ctx context.Context, id uint64) error {
 	if id >= d.cfg.Ledger.Head().Size {
 		return none
 	}
-	row, err := d.entryAt(ctx, id)
+	row, err := d.cfg.Ledger.Row(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -132,29 +132,7 @@ func (d *reader) absent(ctx context.Context, id uint64) error {
 	if row.Type != audit.TypeCommit {
 		return fmt.Errorf("%w: the row of entry %d does not say that it is a commit", ledger.ErrFrozen, id)
 	}
-	return notShown(id)
-}
-
-// entryAt reads the row of an entry; ErrNotFound if there is none yet.
-func (d *reader) entryAt(ctx context.Context, index uint64) (ledger.Row, error) {
-	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), index, index+1) {
-		switch {
-		case err != nil:
-			return ledger.Row{}, fmt.Errorf("reading entry %d: %w", index, ledger.Unavailable(err))
-		case row.Index != index:
-			return ledger.Row{}, fmt.Errorf("%w: the database shows entry %d instead of entry %d", ledger.ErrFrozen, row.Index, index)
-		}
-		return row, nil
-	}
-	if index < d.cfg.Ledger.Head().Size {
-		return ledger.Row{}, notShown(index)
-	}
-	return ledger.Row{}, ErrNotFound
-}
-
-// notShown: the ledger has an entry that the database does not show at the moment.
-func notShown(index uint64) error {
-	return fmt.Errorf("%w: the database does not show entry %d", ledger.ErrUnavailable, index)
+	return fmt.Errorf("%w: the database does not show shuffle %d", ledger.ErrUnavailable, id)
 }
 
 // witnessWait is how long a deal waits for the witnesses at most: a few times as long as they may

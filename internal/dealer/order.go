@@ -196,7 +196,7 @@ func (d *Dealer) proveOrder(ctx context.Context, row ledger.Row, since uint64) (
 	rows := []ledger.Row{row}
 	if err == nil && since > 0 {
 		var before ledger.Row
-		before, err = d.entryAt(ctx, since-1)
+		before, err = d.cfg.Ledger.Row(ctx, since-1)
 		rows = append(rows, before)
 	}
 	if err != nil {

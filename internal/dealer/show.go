@@ -162,7 +162,7 @@ func (d *Dealer) witnessed(ctx context.Context, r *record, head ledger.Head) (*a
 	if err != nil {
 		return nil, fmt.Errorf("reading a cosigned checkpoint: %w", err)
 	}
-	last, err := d.entryAt(ctx, early.Size-1)
+	last, err := d.cfg.Ledger.Row(ctx, early.Size-1)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (d *Dealer) witnessed(ctx context.Context, r *record, head ledger.Head) (*a
 // receipts proves the genesis and every entry of the shuffle under head. The receipts do not have
 // the checkpoint, which the transcript has once.
 func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]string, error) {
-	genesis, err := d.entryAt(ctx, 0)
+	genesis, err := d.cfg.Ledger.Row(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,6 @@ type Dealer interface {
 type Log interface {
 	Info() ledger.Info
 	Genesis() *audit.Genesis
-	VKey() string
 	KeyHistory() *audit.History
 
 	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)

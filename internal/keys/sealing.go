@@ -185,9 +185,6 @@ func (k *AuditorKey) Private() Secret { return k.private }
 // Public returns the public key as genesis and key entries hold it, type byte first.
 func (k *AuditorKey) Public() []byte { return bytes.Clone(k.public) }
 
-// ID returns the KeyID of the public key.
-func (k *AuditorKey) ID() [32]byte { return audit.KeyID(k.public) }
-
 // String returns the line of the public file.
 func (k *AuditorKey) String() string { return AuditorLine(k.public) }
 

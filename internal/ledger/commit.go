@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
 )
 
@@ -80,7 +82,7 @@ func (l *Ledger) landed(d *draft) {
 	l.showKeys()
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
-		proof, err := d.growth.prove(int64(row.Index))
+		proof, err := tlog.ProveRecord(d.growth.size, int64(row.Index), d.growth)
 		if err != nil {
 			// The root was computed from the same nodes.
 			panic("ledger: no proof for an entry of this batch: " + err.Error())

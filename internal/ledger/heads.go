@@ -98,7 +98,7 @@ func (w *witnesses) Receipt(ctx context.Context, index uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	row, err := w.l.row(ctx, index)
+	row, err := w.l.Row(ctx, index)
 	if err != nil {
 		return "", err
 	}

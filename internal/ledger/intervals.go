@@ -23,14 +23,6 @@ type policyHistory struct {
 	shown  atomic.Pointer[audit.Policies]
 }
 
-func (l *core) newPolicyHistory() (*policyHistory, error) {
-	in, err := audit.NewPolicies(l.Genesis().Policy)
-	if err != nil {
-		return nil, err
-	}
-	return &policyHistory{l: l, in: in}, nil
-}
-
 // open returns the policy in force and those that wait.
 func (p *policyHistory) open() []*audit.Policy {
 	list := []*audit.Policy{p.in.InForce()}

@@ -70,5 +70,9 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	if err := store.Create(ctx, info, Batch{Rows: []Row{row}, Head: head}); err != nil {
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
-	return makeMark(markPath, head.Checkpoint)
+	m, err := openMark(markPath)
+	if err != nil {
+		return err
+	}
+	return errors.Join(m.write(head.Checkpoint), m.close())
 }

@@ -98,7 +98,7 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	case root != header.Root:
 		return fmt.Errorf("the cache is of another tree of %d entries", header.Size)
 	}
-	row, err := l.row(ctx, 0)
+	row, err := l.Row(ctx, 0)
 	if err != nil {
 		return err
 	}

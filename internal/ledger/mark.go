@@ -66,15 +66,6 @@ func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
 	return c, err
 }
 
-// makeMark makes the mark file of a new ledger.
-func makeMark(path string, signed []byte) error {
-	m, err := openMark(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(m.write(signed), m.close())
-}
-
 // openMark opens the mark file, or makes one. The first write goes to slot 0.
 func openMark(path string) (*mark, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

@@ -11,15 +11,18 @@ import (
 	"shuffled/internal/audit"
 )
 
-// row reads an entry that the ledger has.
-func (l *core) row(ctx context.Context, index uint64) (Row, error) {
+// Row reads an entry that the ledger has. It does not check that the row is that entry (Authentic).
+func (l *core) Row(ctx context.Context, index uint64) (Row, error) {
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return Row{}, Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
+		case row.Index != index:
+			return Row{}, fmt.Errorf("%w: the database shows entry %d instead of entry %d", ErrFrozen, row.Index, index)
 		}
 		return row, nil
 	}
-	return Row{}, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+	return Row{}, fmt.Errorf("%w: the database does not show entry %d", ErrUnavailable, index)
 }
 
 // ReceiptUnder returns the receipt of a stored entry under a head whose size is above its index. Under the head of
@@ -133,10 +136,7 @@ func (l *core) FirstHead(ctx context.Context, index uint64) (Head, error) {
 // wrong place. Rows that another daemon wrote are folded first.
 func (l *core) Authentic(ctx context.Context, rows []Row) error {
 	for _, row := range rows {
-		if row.Index < l.Head().Size {
-			continue
-		}
-		if err := l.refresh(ctx, row.Index+1); err != nil {
+		if err := l.cover(ctx, row.Index); err != nil {
 			return err
 		}
 		if size := l.Head().Size; row.Index >= size {

@@ -11,15 +11,8 @@ import (
 )
 
 // Refresh folds what other daemons wrote since the newest head known here.
-func (l *core) Refresh(ctx context.Context) error { return l.refresh(ctx, math.MaxUint64) }
-
-// refresh is Refresh for a caller who wants the entries below size. It does nothing if a
-// refresh in front of it in the queue has brought them.
-func (l *core) refresh(ctx context.Context, size uint64) (err error) {
+func (l *core) Refresh(ctx context.Context) (err error) {
 	asked := l.ask(ctx, func() {
-		if l.head.Size >= size {
-			return
-		}
 		if err = ctx.Err(); err != nil {
 			return
 		}
@@ -59,14 +52,22 @@ func (l *core) reachEntry(ctx context.Context, index uint64) error {
 	if newer.Size <= index {
 		return ErrNotFound
 	}
+	if err := l.cover(ctx, index); err != nil {
+		return err
+	}
+	if index >= l.Head().Size {
+		return ErrNotFound // a failover has lost it
+	}
+	return nil
+}
+
+// cover has memory cover an entry that the store has shown, as long as the store has it.
+func (l *core) cover(ctx context.Context, index uint64) error {
 	// The refresh under way may have begun before the entry was there.
 	for tries := 0; tries < 2 && index >= l.Head().Size; tries++ {
 		if err := l.refreshTogether(ctx); err != nil {
 			return err
 		}
-	}
-	if index >= l.Head().Size {
-		return ErrNotFound // a failover has lost it
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package ledger_test
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,32 +77,5 @@ func TestReaderLeaves(t *testing.T) {
 	}
 	if err := b.Ready(); err != nil {
 		t.Errorf("a reader had left: %v", err)
-	}
-}
-
-// TestReadersShare: many who read what another daemon wrote cost one look for it.
-func TestReadersShare(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, openSQLite(t))
-	b, row, s, free := h.slowSecond()
-	const readers = 50
-	var wg sync.WaitGroup
-	var come atomic.Int64
-	for range readers {
-		wg.Go(func() {
-			come.Add(1)
-			if err := b.Authentic(t.Context(), []ledger.Row{row}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	<-s.asked
-	for come.Load() < readers {
-		runtime.Gosched()
-	}
-	close(free)
-	wg.Wait()
-	if n := s.times.Load(); n != 1 {
-		t.Errorf("%d readers of one entry: the head was read %d times", readers, n)
 	}
 }

@@ -182,7 +182,7 @@ func (l *core) handover(ctx context.Context, index uint64) (first audit.Receipt,
 	if known, ok := l.handovers.Load(index); ok {
 		return known.(audit.Receipt), nil
 	}
-	row, err := l.row(ctx, index)
+	row, err := l.Row(ctx, index)
 	if err != nil {
 		return first, err
 	}
@@ -194,10 +194,4 @@ func (l *core) handover(ctx context.Context, index uint64) (first audit.Receipt,
 		l.handovers.Store(index, first)
 	}
 	return first, err
-}
-
-// VKey returns the verifier key of the Ed25519 signing key in force, as text.
-func (l *core) VKey() string {
-	vkey, _ := audit.VKey(l.cfg.Info.Origin, l.keys.Load().InForce()[0].Public) // its verifier was made of it
-	return vkey
 }

@@ -111,13 +111,9 @@ func (l *core) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
 	if err != nil || oldest == 0 {
 		return b, err
 	}
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, oldest, oldest+1) {
-		if err != nil {
-			return Backlog{}, fmt.Errorf("reading the oldest open shuffle: %w", Unavailable(err))
-		}
-		b.Oldest = row.Time
-	}
-	return b, nil
+	row, err := l.Row(ctx, oldest)
+	b.Oldest = row.Time
+	return b, err
 }
 
 // CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With the origin "" it
@@ -154,13 +150,6 @@ func (l *core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (er
 		return err
 	}
 	return refused
-}
-
-// Overdue returns the ids of the open shuffles whose close-by has passed at now, in UTC
-// milliseconds, as of the newest entry known here. They ascend.
-func (l *core) Overdue(ctx context.Context, now int64) (ids []uint64, err error) {
-	err = l.ask(ctx, func() { ids = l.state.Overdue(now) })
-	return ids, err
 }
 
 // ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC milliseconds, by ascending id.

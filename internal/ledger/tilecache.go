@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
@@ -74,6 +73,3 @@ func (c *TileCache) put(t *cachedTile) {
 		c.tiles.RemoveOldest()
 	}
 }
-
-// String names the tile.
-func (k tileKey) String() string { return fmt.Sprintf("%d/%d/%d", k.ledger, k.level, k.index) }

@@ -24,7 +24,7 @@ func (l *core) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 // sharedTile returns a tile of the published head, from the cache if the ledger has the full
 // tile. Otherwise it is of the right edge, which is in memory.
 func (l *core) sharedTile(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	if !l.full(t) {
+	if full := l.Head().Size>>((t.L+1)*tileHeight) > uint64(t.N); !full {
 		data, err := l.tileData(ctx, t)
 		return data, Unavailable(err)
 	}
@@ -56,9 +56,6 @@ func (l *core) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	return data[:end], nil
 }
 
-// full reports whether the ledger has the full tile.
-func (l *core) full(t tlog.Tile) bool { return l.Head().Size>>((t.L+1)*tileHeight) > uint64(t.N) }
-
 // kept returns a tile of at least so many hashes or entries from the cache. If the cache does not have it, load reads
 // it, once for all who ask at the same time. A caller that leaves does not end the reading.
 func (l *core) kept(ctx context.Context, key tileKey, width int,
@@ -67,7 +64,7 @@ func (l *core) kept(ctx context.Context, key tileKey, width int,
 		if data, w := l.cfg.Tiles.get(key); w >= width {
 			return data, w, nil
 		}
-		flight := l.cfg.Tiles.flights.Of(ctx).DoChan(key.String(), func() (any, error) {
+		flight := l.cfg.Tiles.flights.Of(ctx).DoChan(fmt.Sprint(key), func() (any, error) {
 			loading, cancel := context.WithTimeout(Detached(ctx), storeTimeout)
 			defer cancel()
 			t, err := load(loading, key)

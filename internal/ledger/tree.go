@@ -101,11 +101,6 @@ func (g *growth) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 
 func (g *growth) root() (tlog.Hash, error) { return tlog.TreeHash(g.size, g) }
 
-// prove returns the inclusion proof of an entry that was added.
-func (g *growth) prove(index int64) (tlog.RecordProof, error) {
-	return tlog.ProveRecord(g.size, index, g)
-}
-
 // tiles returns the tiles that the growth made full.
 func (g *growth) tiles() ([]Tile, error) {
 	var full []Tile

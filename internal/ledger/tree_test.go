@@ -83,7 +83,7 @@ func checkGrowth(t *testing.T, g *growth, full fullTree, from int64) {
 		t.Fatalf("the root at size %d differs", g.size)
 	}
 	for _, index := range []int64{from, g.size - 1} {
-		proof, err := g.prove(index)
+		proof, err := tlog.ProveRecord(g.size, index, g)
 		if err != nil {
 			t.Fatal(err)
 		}
