@@ -251,9 +251,8 @@ func TestLeftBehind(t *testing.T) {
 		if name, err := d.Table(t.Context(), s.ID); err != nil || name != "t" {
 			t.Errorf("the table: %q, %v", name, err)
 		}
-		cfg.Store = behind{Store: tb.cfg.Store}
-		d = dealer.New(cfg)
-		if _, err := d.Status(t.Context(), s.ID); !errors.Is(err, ledger.ErrFrozen) {
+		other := tb.rival(behind{Store: tb.cfg.Store})
+		if _, err := other.Status(t.Context(), s.ID); !errors.Is(err, ledger.ErrFrozen) {
 			t.Errorf("a commit whose row says it is a deal: %v", err)
 		}
 	})

@@ -39,7 +39,10 @@ func TestQuestionsOfReaders(t *testing.T) {
 	cfg.Store = s
 	d := dealer.New(cfg)
 	status := func(ctx context.Context) error { _, err := d.Status(ctx, id); return err }
-	table := func(ctx context.Context) error { _, err := d.Table(ctx, id); return err }
+	table := func(ctx context.Context) error {
+		_, err := dealer.New(cfg).Table(ctx, id) // which remembers no table
+		return err
+	}
 	for _, c := range []struct {
 		ask  func(context.Context) error
 		ctx  context.Context

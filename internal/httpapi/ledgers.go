@@ -7,64 +7,12 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
 	"shuffled/internal/near"
-	"shuffled/internal/terms"
 )
-
-// Dealer is what the API needs of a ledger's dealer; *dealer.Dealer is one.
-type Dealer interface {
-	Shuffle(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle, error)
-	Draws(ctx context.Context, actor audit.Actor, key string, req dealer.DrawsRequest) (dealer.Shuffle, error)
-	Mix(ctx context.Context, actor audit.Actor, id uint64, req dealer.MixRequest) (dealer.Mix, error)
-	Deal(ctx context.Context, actor audit.Actor, id uint64, req dealer.DealRequest) (dealer.Deal, error)
-	Reveal(ctx context.Context, actor audit.Actor, id uint64, req dealer.RevealRequest) (dealer.Reveal, error)
-	Close(ctx context.Context, actor audit.Actor, id uint64, req dealer.CloseRequest) (dealer.Close, error)
-	Batch(ctx context.Context, actor audit.Actor, ops []dealer.Operation, together bool,
-		await func(id uint64) error) ([]dealer.Result, error)
-	Takeover(ctx context.Context, actor audit.Actor, id uint64, req dealer.TakeoverRequest) (dealer.Takeover, error)
-	Status(ctx context.Context, id uint64) (dealer.Status, error)
-	Table(ctx context.Context, id uint64) (string, error)
-	AwaitWitnesses(ctx context.Context, id uint64) error
-	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
-	PutTerms(ctx context.Context, document *terms.Document) error
-	Terms(ctx context.Context, hash [32]byte) (*terms.Document, error)
-	AddStatement(ctx context.Context, id uint64, text string) (n int, err error)
-
-	SetSwitch(ctx context.Context, actor audit.Actor, req dealer.SwitchRequest) (dealer.Recorded, error)
-	SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (dealer.Recorded, error)
-	ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (dealer.Recorded, error)
-	SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (dealer.Recorded, error)
-}
-
-// Log is what the API needs of a ledger itself; *ledger.Ledger is one.
-type Log interface {
-	Info() ledger.Info
-	Genesis() *audit.Genesis
-	KeyHistory() *audit.History
-
-	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)
-	Credentials(ctx context.Context) ([]audit.Holder, error)
-	Persons(ctx context.Context) (ledger.Persons, error)
-
-	Checkpoint() []byte
-	Receipt(ctx context.Context, index uint64) (string, error)
-	Tile(ctx context.Context, t tlog.Tile) ([]byte, error)
-	EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error)
-
-	Ready() error
-	Abilities() ledger.Abilities
-	Live() ledger.Live
-	Switches(ctx context.Context) ([]audit.Switch, error)
-	Backlog(ctx context.Context, now int64) (ledger.Backlog, error)
-	QueueLen() int
-	Witnesses() []ledger.WitnessState
-}
 
 // Access keeps the requests of regulators and administrators; every ledger.AccessStore is one.
 type Access interface {
@@ -87,8 +35,8 @@ type Events interface {
 
 // Ledger is one ledger as the API serves it. All of it is required.
 type Ledger struct {
-	Dealer Dealer
-	Log    Log
+	Dealer *dealer.Dealer
+	Log    *ledger.Ledger
 	Access Access
 	Recall Recall
 	Events Events

@@ -132,7 +132,7 @@ func ability(err error) Ability {
 }
 
 // witnessReadiness returns what the witnesses have cosigned; nil without witnesses.
-func witnessReadiness(l Log) (cosigned *uint64, list []WitnessReadiness) {
+func witnessReadiness(l *ledger.Ledger) (cosigned *uint64, list []WitnessReadiness) {
 	states := l.Witnesses()
 	if len(states) == 0 {
 		return nil, nil

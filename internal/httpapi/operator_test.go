@@ -177,28 +177,24 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// brokenDealer fails in ways that the real one fails in only when something is broken.
-type brokenDealer struct {
-	Dealer
+// brokenRecall fails in ways that a real one fails in only when something is broken.
+type brokenRecall struct {
+	noRecall
 	err   error
 	panic any
 }
 
-func (b *brokenDealer) Status(context.Context, uint64) (dealer.Status, error) {
+func (b *brokenRecall) Find(context.Context, ledger.RecallQuery) (ledger.RecallPage, error) {
 	if b.panic != nil {
 		panic(b.panic)
 	}
-	return dealer.Status{}, b.err
+	return ledger.RecallPage{}, b.err
 }
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	broken := new(brokenDealer)
-	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
-		broken.Dealer = l.Dealer
-		l.Dealer = broken
-		return l
-	}})
+	broken := new(brokenRecall)
+	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger { l.Recall = broken; return l }})
 	for _, c := range []struct {
 		err  error
 		code Code
@@ -213,19 +209,19 @@ func TestFailures(t *testing.T) {
 		{fmt.Errorf("PLANTED: %w", dealer.ErrSealed), CodeSealed},
 	} {
 		broken.err = c.err
-		got := s.get("/v1/main/shuffles/1", "")
+		got := s.get("/v1/main/shuffles", s.auditorToken)
 		if got.want(t, c.code, ""); strings.Contains(string(got.body), "PLANTED") {
 			t.Errorf("%s shows its cause", c.code)
 		}
 		id := got.header.Get("Request-Id")
 		if !strings.Contains(s.log.String(),
-			fmt.Sprintf(`"request":%q,"route":"GET /v1/{ledger}/shuffles/{id}","code":%q,"error":"PLANTED`, id,
+			fmt.Sprintf(`"request":%q,"route":"GET /v1/{ledger}/shuffles","code":%q,"error":"PLANTED`, id,
 				c.code)) {
 			t.Errorf("the cause of %s is not in the log under %s", c.code, id)
 		}
 	}
 	broken.panic = "SECRET in a panic"
-	got := s.get("/v1/main/shuffles/1", "")
+	got := s.get("/v1/main/shuffles", s.auditorToken)
 	if got.want(t, CodeInternal, ""); strings.Contains(string(got.body)+s.log.String(), "SECRET") ||
 		!strings.Contains(s.log.String(), "request panicked") {
 		t.Error("a panic shows its value, or is not logged")

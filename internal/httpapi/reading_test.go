@@ -3,53 +3,44 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
-
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
-// readLog is a ledger's log that tells who reads, and may hold them.
-type readLog struct {
-	Log
-	hold chan struct{} // not nil: who reads a bundle waits for it
-	held chan struct{} // told of each who does
+// readRows tells who reads entries, and may hold readers.
+type readRows struct {
+	testStore
+	hold chan struct{} // not nil: readers wait for it
 
-	mu      sync.Mutex
-	readers int // questions that came under ledger.AsReader
-	dealers int // that did not
+	readers, dealers atomic.Int32 // questions that came under ledger.AsReader, and that did not
 }
 
-func (r *readLog) asked(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ledger.IsReader(ctx) {
-		r.readers++
-	} else {
-		r.dealers++
+func (r *readRows) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
+	if !ledger.IsReader(ctx) {
+		r.dealers.Add(1)
+		return r.testStore.Rows(ctx, id, from, to)
 	}
-}
-
-func (r *readLog) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	r.asked(ctx)
-	if r.hold != nil {
-		r.held <- struct{}{}
+	if r.readers.Add(1); r.hold != nil {
 		<-r.hold
 	}
-	return r.Log.EntryBundle(ctx, t)
+	return r.testStore.Rows(ctx, id, from, to)
 }
 
-func (r *readLog) Receipt(ctx context.Context, index uint64) (string, error) {
-	r.asked(ctx)
-	return r.Log.Receipt(ctx, index)
+// reading has the stack read its entries here, and keep none of their bundles.
+func (r *readRows) reading(limits config.Limits) stackOptions {
+	return stackOptions{limits: limits, stored: func(of testStore) testStore { r.testStore = of; return r },
+		opening: func(c *ledger.Config) { c.Tiles = ledger.NewTileCache(1) }}
 }
 
 const bundlePath = "/log/main/tile/entries/000.p/2"
@@ -67,19 +58,18 @@ func (s *stack) from(address, path string) *httptest.ResponseRecorder {
 // leaves places to others; and who comes then is told to come back.
 func TestReadersShare(t *testing.T) {
 	t.Parallel()
-	log := &readLog{hold: make(chan struct{}), held: make(chan struct{}, 8)}
-	s := newStack(t, stackOptions{limits: config.Limits{Readers: 4}, wrap: func(l Ledger) Ledger {
-		log.Log, l.Log = l.Log, log
-		return l
-	}})
+	rows := &readRows{hold: make(chan struct{})}
+	s := newStack(t, rows.reading(config.Limits{Readers: 4}))
 	var strangers sync.WaitGroup
-	for _, address := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.2"} {
+	for i, address := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.2"} {
 		strangers.Go(func() {
 			if w := s.from(address, bundlePath); w.Code != http.StatusOK {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
-		<-log.held
+		for s.api.reading.inside(4) <= i {
+			runtime.Gosched()
+		}
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -109,7 +99,7 @@ func TestReadersShare(t *testing.T) {
 	}
 	s.api.cfg.Limits.Patience = config.Duration(time.Minute)
 	s.api.reading.leave(prefix("192.0.2.3:1"))
-	close(log.hold)
+	close(rows.hold)
 	strangers.Wait()
 	if free := s.api.reading.free; free != 4 {
 		t.Errorf("%d places are free", free)
@@ -119,11 +109,8 @@ func TestReadersShare(t *testing.T) {
 // TestWhoReads: what those read who do not deal, and the log, is asked as a reader's; what a dealer reads is not.
 func TestWhoReads(t *testing.T) {
 	t.Parallel()
-	log := new(readLog)
-	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
-		log.Log, l.Log = l.Log, log
-		return l
-	}})
+	rows := new(readRows)
+	s := newStack(t, rows.reading(config.Limits{}))
 	const receipt = "/v1/main/entries/0/receipt"
 	for _, c := range []struct {
 		path, token string
@@ -132,10 +119,11 @@ func TestWhoReads(t *testing.T) {
 		{bundlePath, "", true}, {receipt, "", true}, {receipt, s.auditorToken, true}, {receipt, s.regulatorToken, true},
 		{bundlePath, s.dealerToken, true}, {receipt, s.dealerToken, false}, {receipt, s.adminToken, false},
 	} {
-		log.readers, log.dealers = 0, 0
-		if got := s.get(c.path, c.token); got.status != http.StatusOK || log.readers+log.dealers != 1 ||
-			(log.readers == 1) != c.reader {
-			t.Errorf("%s: %d, %d questions of readers and %d of dealers", c.path, got.status, log.readers, log.dealers)
+		rows.readers.Store(0)
+		rows.dealers.Store(0)
+		got, readers, dealers := s.get(c.path, c.token), rows.readers.Load(), rows.dealers.Load()
+		if got.status != http.StatusOK || readers+dealers != 1 || (readers == 1) != c.reader {
+			t.Errorf("%s: %d, %d questions of readers and %d of dealers", c.path, got.status, readers, dealers)
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
+	"shuffled/internal/witness"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,6 +83,7 @@ type stackOptions struct {
 	notYet  bool            // the ledger is not added, and Ready not called
 	wrap    func(Ledger) Ledger
 	genesis func(*audit.Genesis)
+	opening func(*ledger.Config)
 	byClock bool // the ledger goes by the stack's clock
 	stored  func(testStore) testStore
 }
@@ -185,7 +187,10 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
 	s.cfg = ledger.Config{
 		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark,
-		Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown},
+		Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown}, Witness: witness.Reach,
+	}
+	if o.opening != nil {
+		o.opening(&s.cfg)
 	}
 	if o.byClock {
 		s.clock.opened(&s.cfg)

@@ -14,7 +14,7 @@ import (
 
 // recalling has a stack find what is there.
 func recalling(l Ledger) Ledger {
-	l.Recall = recall.New(l.Log.(recall.Ledger), l.Access.(recall.Store), 0, time.Now)
+	l.Recall = recall.New(l.Log, l.Access.(recall.Store), 0, time.Now)
 	return l
 }
 

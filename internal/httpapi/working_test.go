@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -11,42 +12,22 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
-	"shuffled/internal/ledger"
+	"shuffled/internal/witness/witnesstest"
 )
-
-// unwitnessed is a ledger whose witnesses have cosigned nothing, until they have.
-type unwitnessed struct {
-	Dealer
-	Log
-	genesis  audit.Genesis
-	arrived  chan struct{} // one for each who waits
-	cosigned chan struct{}
-}
-
-func (u *unwitnessed) Genesis() *audit.Genesis { return &u.genesis }
-
-func (u *unwitnessed) AwaitWitnesses(ctx context.Context, _ uint64) error {
-	u.arrived <- struct{}{}
-	select {
-	case <-u.cosigned:
-		return nil
-	case <-ctx.Done():
-		return ledger.ErrNotWitnessed
-	}
-}
 
 // TestWitnessWait: deals that wait for witnesses keep nobody from work, however
 // many of them there are, and are not more than their limit.
 func TestWitnessWait(t *testing.T) {
 	t.Parallel()
-	u := &unwitnessed{arrived: make(chan struct{}), cosigned: make(chan struct{})}
+	var w *witnesstest.Witness
 	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: 2, Waiting: 1, Witnessed: 10},
-		wrap: func(l Ledger) Ledger {
-			u.Dealer, u.Log, u.genesis = l.Dealer, l.Log, *l.Log.Genesis()
-			u.genesis.Deals = audit.DealsCosigned
-			l.Dealer, l.Log = u, u
-			return l
+		genesis: func(g *audit.Genesis) {
+			vkey, err := audit.VKey(g.Origin, g.SigningKey)
+			must(t, err)
+			w = witnesstest.Start(t, vkey)
+			g.Deals, g.Policy = audit.DealsCosigned, []byte(w.PolicyLine+"\nquorum "+w.Name+"\n")
 		}})
+	w.Down(true)
 	const most = 5 // half of ten
 	var paths []string
 	for _, key := range []string{"0", "1", "2", "3", "4", "5"} {
@@ -57,9 +38,11 @@ func TestWitnessWait(t *testing.T) {
 		return s.do(ask{method: http.MethodPost, path: path + "/deal", token: s.dealerToken, body: twoHands})
 	}
 	done := make(chan answer, most)
-	for _, path := range paths[:most] {
+	for i, path := range paths[:most] {
 		go func() { done <- deal(path) }()
-		<-u.arrived // one after the other: there are few places on the way
+		for s.api.witnessed.inside(10) <= i { // one after the other: there are few places on the way
+			runtime.Gosched()
+		}
 	}
 	s.commit("t", "waiting")
 	deal("/v1/main/shuffles/999").want(t, CodeNotFound, "")
@@ -75,7 +58,7 @@ func TestWitnessWait(t *testing.T) {
 	// Their places are few: who gets one after the other has it for a moment.
 	s.api.cfg.Limits.Patience = config.Duration(time.Minute)
 	s.api.working.most = most
-	close(u.cosigned)
+	w.Down(false)
 	for range most {
 		if got := <-done; got.status != http.StatusOK {
 			t.Errorf("%d: %s", got.status, got.body)

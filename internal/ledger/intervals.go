@@ -23,6 +23,11 @@ type policyHistory struct {
 	shown  atomic.Pointer[audit.Policies]
 }
 
+func (l *core) newPolicyHistory() (*policyHistory, error) {
+	in, err := audit.NewPolicies(l.Genesis().Policy)
+	return &policyHistory{l: l, in: in}, err
+}
+
 // open returns the policy in force and those that wait.
 func (p *policyHistory) open() []*audit.Policy {
 	list := []*audit.Policy{p.in.InForce()}

@@ -13,12 +13,12 @@ import (
 
 // newWitnesses returns what asks the witnesses of the ledger's policies. There may be none.
 func (l *core) newWitnesses(alarm func(audit.Alarm, string), stop func()) (*witnesses, error) {
-	in, err := audit.NewPolicies(l.Genesis().Policy)
+	policies, err := l.newPolicyHistory()
 	if err != nil {
 		return nil, err
 	}
 	w := &witnesses{l: l, news: make(chan struct{}, 1), settled: make(chan struct{}), rounds: make(chan *round, 1),
-		policies: &policyHistory{l: l, in: in}, raise: alarm, stop: stop}
+		policies: policies, raise: alarm, stop: stop}
 	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
 	w.late.asked = make(map[string]time.Time)
 	w.gateway = gateway.New(l.running, witnessedLog{l}, l.reachWitness, w.heard)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -34,22 +33,9 @@ var (
 	ErrNoRelay = errors.New("no beacon relay is configured")
 )
 
-// Check returns an error unless a relay's address is an http or https URL without a query. A request adds
-// /{chain hash}/public/{round} to it.
-func Check(relay string) error {
-	u, err := url.Parse(relay)
-	switch {
-	case err != nil:
-		return errors.New("a beacon relay must be an http or https URL")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("beacon relay %s: the address must be an http or https URL without a query", u.Redacted())
-	}
-	return nil
-}
-
-// Fetch asks the relays one after the other for a round of quicknet, counted from 1, and returns its signature, which
-// it has verified, from the first relay that has it. The error says what each relay answered. It matches ErrEarly if
-// one of them does not have the round yet.
+// Fetch asks the relays, to whose addresses it adds /{chain hash}/public/{round}, one after the other for a round of
+// quicknet, counted from 1, and returns its signature, which it has verified, from the first relay that has it. The
+// error says what each relay answered. It matches ErrEarly if one of them does not have the round yet.
 func Fetch(ctx context.Context, relays []string, round uint64) ([beacon.Size]byte, error) {
 	if len(relays) == 0 {
 		return [beacon.Size]byte{}, ErrNoRelay
@@ -74,16 +60,13 @@ func Fetch(ctx context.Context, relays []string, round uint64) ([beacon.Size]byt
 
 // ask fetches a round from one relay.
 func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte, err error) {
-	if err := Check(relay); err != nil {
-		return sig, err
-	}
-	u, err := url.Parse(relay)
+	u, err := outbound.ParseURL(relay)
 	if err != nil {
-		return sig, err
+		return sig, fmt.Errorf("the address of a beacon relay %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", u.Redacted(), err)
+			err = fmt.Errorf("%s: %w", u, err)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -61,9 +61,13 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 		cc.RuntimeParams["tcp_user_timeout"] = milliseconds(2 * o.Timeout)
 	}
 	if o.PasswordFile != "" {
-		cfg.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) (err error) {
-			cc.Password, err = readPassword(o.PasswordFile)
-			return err
+		cfg.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error {
+			b, err := os.ReadFile(o.PasswordFile)
+			if err != nil {
+				return fmt.Errorf("reading the database password: %w", err)
+			}
+			cc.Password = strings.TrimRight(string(b), "\r\n")
+			return nil
 		}
 	}
 	return cfg, nil
@@ -117,11 +121,3 @@ func servers(cc *pgx.ConnConfig) int {
 func seconds(d time.Duration) string { return strconv.Itoa(max(1, int(d/time.Second))) }
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
-
-func readPassword(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("reading the database password: %w", err)
-	}
-	return strings.TrimRight(string(b), "\r\n"), nil
-}
