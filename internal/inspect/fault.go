@@ -86,7 +86,7 @@ func (f Fault) of(id uint64) Fault {
 	return f
 }
 
-// compareFaults orders faults by place: those of entries first, by index.
+// compareFaults sorts faults: those of entries first, by index.
 func compareFaults(a, b Fault) int {
 	index := func(p *uint64) uint64 {
 		if p == nil {
