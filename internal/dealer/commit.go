@@ -103,7 +103,6 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 			"must move cards among at least two that are taken: take more cards, and deal one"}
 	}
 	c.Plan = slices.Clone(c.Plan)
-	d.chooseRound(&c)
 	if err := d.checkRound(&c, a.closeBy); err != nil {
 		return nil, nil, err
 	}

@@ -31,7 +31,10 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 			case req.Asked != nil:
 				return d.dealOrder(ctx, g)
 			}
-			return d.deal(ctx, g)
+			if err := d.begin(ctx, g); err != nil {
+				return Deal{}, err
+			}
+			return d.enter(ctx, g)
 		},
 	})
 }
@@ -67,7 +70,13 @@ func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record, re
 	if answer.Answered, answer.Receipt, err = again(ctx, at.row, prove); err != nil {
 		return Deal{}, err
 	}
-	answer.CoDealer = receiptIn(at.row.Kept)
+	if r.blind() {
+		given, err := r.given(at)
+		if err != nil {
+			return Deal{}, err
+		}
+		answer.CoDealer = given.Receipt
+	}
 	if req.Close != nil {
 		c, err := d.closeAgain(ctx, r)
 		if err != nil {

@@ -21,14 +21,6 @@ type dealing struct {
 	row    ledger.Row // that was appended
 }
 
-// deal is the way of a deal that concerns no other ledger.
-func (d *Dealer) deal(ctx context.Context, g *dealing) (Deal, error) {
-	if err := d.begin(ctx, g); err != nil {
-		return Deal{}, err
-	}
-	return d.enter(ctx, g)
-}
-
 // begin checks a deal and opens the tape of its shuffle.
 func (d *Dealer) begin(ctx context.Context, g *dealing) (err error) {
 	r := g.record

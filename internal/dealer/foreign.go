@@ -106,15 +106,6 @@ func (r *record) given(at dealt) (g Given, err error) {
 	return g, nil
 }
 
-// receiptIn returns the co-dealer's receipt that is kept with a deal, "" if there is none.
-func receiptIn(kept []byte) string {
-	var g Given
-	if kept == nil || json.Unmarshal(kept, &g) != nil {
-		return ""
-	}
-	return g.Receipt
-}
-
 // keptEnd is what is kept with the entry that discloses a tape.
 type keptEnd struct {
 	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors

@@ -93,15 +93,6 @@ func unwritten(err error) bool {
 	return illegal || duplicate
 }
 
-// notRepeated is the answer to a request that was refused and whose key is not found. If the key
-// was the reason, the lookup went to a database that was left behind in a failover.
-func notRepeated(refused error) error {
-	if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok {
-		return fmt.Errorf("%w: the database refuses a key as used, and does not show its entry", ledger.ErrUnavailable)
-	}
-	return refused
-}
-
 // singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
 // in the ledger. Unlike the package of x/sync of that name it shares no result: a copy may be
 // another request under the same key, its caller may leave, and its answer says that it is a
@@ -168,8 +159,12 @@ func (d *keyed) serve(ctx context.Context, actor audit.Actor, key string, a *ask
 		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
 		}
+		if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok { // the database was left behind in a failover
+			return Shuffle{}, fmt.Errorf("%w: the database refuses a key as used, and does not show its entry",
+				ledger.ErrUnavailable)
+		}
 		if refused != nil && !errors.Is(refused, errMoved) {
-			return Shuffle{}, notRepeated(refused)
+			return Shuffle{}, refused
 		}
 		if try == childTries {
 			return Shuffle{}, illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")

@@ -16,7 +16,7 @@ import (
 // shows that the house did not know the round when it committed.
 const beaconLead = 9000
 
-// planned is the plan as a context has it. chooseRound fills in the round of a beacon, if the request names none.
+// planned is the plan as a context has it. checkRound fills in the round of a beacon, if the request names none.
 func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	if p == nil {
 		return nil, nil
@@ -53,20 +53,16 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	return plan, nil
 }
 
-// chooseRound fills in the round of a beacon that the request left open.
-func (d *Dealer) chooseRound(c *audit.Context) {
-	for i, p := range c.Plan {
-		if p.Source == audit.SourceBeacon && p.Round == 0 {
-			c.Plan[i].Round = audit.BeaconRound(d.cfg.Now() + beaconLead)
-		}
-	}
-}
-
-// checkRound refuses a round that comes out at close_by or later: it could not be revealed.
+// checkRound fills in the round of a beacon that the request left open, and refuses a round that comes out at close_by
+// or later: it could not be revealed.
 func (d *Dealer) checkRound(c *audit.Context, closeBy *Time) error {
-	p, ok := c.Beacon()
-	if !ok {
+	i := c.Find(audit.SourceBeacon)
+	if i < 0 {
 		return nil
+	}
+	p := &c.Plan[i]
+	if p.Round == 0 {
+		p.Round = audit.BeaconRound(d.cfg.Now() + beaconLead)
 	}
 	by := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000
 	if closeBy != nil {

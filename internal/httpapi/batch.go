@@ -24,63 +24,33 @@ type (
 	OperationAnswer = jsontext.Value
 )
 
-// batchOps are the operations of a batch: for each word the function that reads the body of the single request.
-var batchOps = map[string]func(*Operation, *dealer.Operation) error{
-	"shuffle": func(of *Operation, op *dealer.Operation) error {
-		op.Cards = new(dealer.ShuffleRequest)
-		return commits(of, op, op.Cards, &op.Cards.Table)
-	},
-	"draw": func(of *Operation, op *dealer.Operation) error {
-		op.Draws = new(dealer.DrawsRequest)
-		return commits(of, op, op.Draws, &op.Draws.Table)
-	},
-	"mix": func(of *Operation, op *dealer.Operation) error {
-		op.Mix = new(dealer.MixRequest)
-		return plays(of, op.Mix)
-	},
-	"deal": func(of *Operation, op *dealer.Operation) error {
-		op.Deal = new(noDeal)
-		return plays(of, op.Deal)
-	},
-	"reveal": func(of *Operation, op *dealer.Operation) error {
-		op.Reveal = new(dealer.RevealRequest)
-		return plays(of, op.Reveal)
-	},
-	"close": func(of *Operation, op *dealer.Operation) error {
-		op.Close = new(dealer.CloseRequest)
-		err := plays(of, op.Close)
-		if err == nil && op.Close.Reason == audit.ReasonTapeLost {
-			err = &refusal{code: CodeForbidden, field: "reason", detail: "The reason tape_lost takes the role admin"}
-		}
-		return err
-	},
+// batchOps are the operations of a batch: for each word the request that its body is of.
+var batchOps = map[string]func(*dealer.Operation) (asked any){
+	"shuffle": func(op *dealer.Operation) any { op.Cards = new(dealer.ShuffleRequest); return op.Cards },
+	"draw":    func(op *dealer.Operation) any { op.Draws = new(dealer.DrawsRequest); return op.Draws },
+	"mix":     func(op *dealer.Operation) any { op.Mix = new(dealer.MixRequest); return op.Mix },
+	"deal":    func(op *dealer.Operation) any { op.Deal = new(noDeal); return op.Deal },
+	"reveal":  func(op *dealer.Operation) any { op.Reveal = new(dealer.RevealRequest); return op.Reveal },
+	"close":   func(op *dealer.Operation) any { op.Close = new(dealer.CloseRequest); return op.Close },
 }
 
-// commits reads a commit, which has a key and names its table.
-func commits(of *Operation, op *dealer.Operation, asked any, table *string) error {
+// checkKey refuses a commit that has no key or names a shuffle, and another operation that has a key or names none.
+func checkKey(of *Operation, commits bool) error {
 	switch {
-	case of.Shuffle != nil:
+	case commits && of.Shuffle != nil:
 		return refuseValue("shuffle", "must be left out of an operation that commits")
-	case of.Key == nil:
+	case commits && of.Key == nil:
 		return &refusal{code: CodeIdempotencyKeyMissing, field: "key"}
-	}
-	if err := audit.CheckIdempotencyKey(*of.Key); err != nil {
-		return refuseValue("key", err.Error())
-	}
-	err := decodeBytes(of.Body, asked, dealerJSON)
-	op.Key, op.Table = *of.Key, *table
-	return err
-}
-
-// plays reads an operation on a shuffle.
-func plays(of *Operation, asked any) error {
-	switch {
+	case commits:
+		if err := audit.CheckIdempotencyKey(*of.Key); err != nil {
+			return refuseValue("key", err.Error())
+		}
 	case of.Key != nil:
 		return refuseValue("key", "must be left out, except in an operation that commits")
 	case of.Shuffle == nil:
 		return refuseValue("shuffle", "must be given: an id, or the number of an earlier operation as op")
 	}
-	return decodeBytes(of.Body, asked, dealerJSON)
+	return nil
 }
 
 // CreateBatch answers many operations.
@@ -143,11 +113,26 @@ func encodeBatch(results []BatchResult) [][]byte {
 func readOperation(ops []dealer.Operation, of *Operation) error {
 	i := len(ops) - 1
 	op := &ops[i]
-	read, ok := batchOps[of.Op]
+	request, ok := batchOps[of.Op]
 	if !ok {
 		return refuseWord("op", of.Op, "shuffle", "draw", "mix", "deal", "reveal", "close")
 	}
-	if err := read(of, op); err != nil || of.Shuffle == nil {
+	asked := request(op)
+	if err := checkKey(of, op.Cards != nil || op.Draws != nil); err != nil {
+		return err
+	}
+	op.Key = value(of.Key)
+	err := decodeBytes(of.Body, asked, dealerJSON)
+	switch {
+	case op.Cards != nil:
+		op.Table = op.Cards.Table
+		return err
+	case op.Draws != nil:
+		op.Table = op.Draws.Table
+		return err
+	case err == nil && op.Close != nil && op.Close.Reason == audit.ReasonTapeLost:
+		return &refusal{code: CodeForbidden, field: "reason", detail: "The reason tape_lost takes the role admin"}
+	case err != nil:
 		return err
 	}
 	if ref := of.Shuffle.Op; ref != nil {

@@ -26,20 +26,13 @@ type Recall interface {
 	Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
 }
 
-// Events is the feed of a ledger's events; *follow.Feed is one.
-type Events interface {
-	Follow(next uint64, tables []string, turn follow.Turn) *follow.Follower
-	Followers() int
-	Unread() uint64
-}
-
 // Ledger is one ledger as the API serves it. All of it is required.
 type Ledger struct {
 	Dealer *dealer.Dealer
 	Log    *ledger.Ledger
 	Access Access
 	Recall Recall
-	Events Events
+	Events *follow.Feed
 }
 
 // served is a Ledger with the state that the API keeps of it.

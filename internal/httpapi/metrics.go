@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"shuffled/internal/ledger"
 )
@@ -44,51 +45,48 @@ func (m *metrics) refuse(l *served, reason string) {
 }
 
 func newMetrics(s *Server) (*metrics, error) {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shuffled_http_requests_total",
-			Help: "Requests answered, by route and status.",
-		}, []string{"route", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "shuffled_http_request_seconds",
-			Help:    "Time from a request's header to the end of its answer.",
-			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10},
-		}, []string{"route"}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shuffled_http_refused_total",
-			Help: "Requests turned away before anything was done for them, by ledger and reason.",
-		}, []string{"ledger", "reason"}),
-		connections: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "shuffled_http_refused_connections_total",
-			Help: "Connections closed because too many were open.",
-		}),
-	}
-	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	registry := prometheus.NewRegistry()
+	of := promauto.With(registry)
+	of.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "shuffled_build_info",
 		Help:        "Always 1; the labels say what runs.",
 		ConstLabels: prometheus.Labels{"version": s.cfg.Version, "go": runtime.Version()},
 	}, func() float64 { return 1 })
-	inFlight := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	of.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "shuffled_http_requests_in_flight",
 		Help: "Requests being answered.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
-	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	of.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "shuffled_http_connections",
 		Help: "Open connections to the API.",
 	}, func() float64 { return float64(s.connections.inside(s.cfg.Limits.Connections)) })
-
-	all := []prometheus.Collector{
-		m.requests, m.seconds, m.refused, m.connections, build, inFlight, open,
-		ledgerFigures{&s.ledgers, s.working, s.cfg.Now},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	}
-	for _, c := range append(all, s.cfg.Collectors...) {
-		if err := m.registry.Register(c); err != nil {
+	for _, c := range append([]prometheus.Collector{ledgerFigures{&s.ledgers, s.working, s.cfg.Now},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
+		s.cfg.Collectors...) {
+		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	return m, nil
+	return &metrics{
+		registry: registry,
+		requests: of.NewCounterVec(prometheus.CounterOpts{
+			Name: "shuffled_http_requests_total",
+			Help: "Requests answered, by route and status.",
+		}, []string{"route", "status"}),
+		seconds: of.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "shuffled_http_request_seconds",
+			Help:    "Time from a request's header to the end of its answer.",
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10},
+		}, []string{"route"}),
+		refused: of.NewCounterVec(prometheus.CounterOpts{
+			Name: "shuffled_http_refused_total",
+			Help: "Requests turned away before anything was done for them, by ledger and reason.",
+		}, []string{"ledger", "reason"}),
+		connections: of.NewCounter(prometheus.CounterOpts{
+			Name: "shuffled_http_refused_connections_total",
+			Help: "Connections closed because too many were open.",
+		}),
+	}, nil
 }
 
 func (m *metrics) observe(route string, status int, elapsed time.Duration) {

@@ -40,18 +40,19 @@ func repeats(noted map[[32]byte]bool, r *request) bool {
 // duplicated answers those requests of a refused draft whose key or slot is in the ledger, and returns the others.
 func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.appends.duplicate.Add(1)
-	return answerDuplicates(d.all, duplicate)
-}
-
-func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*request) {
-	for _, r := range requests {
+	for _, r := range d.all {
 		var tags [][32]byte
+		taken := false
 		for _, b := range r.Bodies {
-			if c, ok := b.(*audit.Commit); ok && slices.Contains(duplicate.Tags, c.KeyTag) {
-				tags = append(tags, c.KeyTag)
+			if c, ok := b.(*audit.Commit); ok {
+				if slices.Contains(duplicate.Tags, c.KeyTag) {
+					tags = append(tags, c.KeyTag)
+				}
+				taken = taken || slices.ContainsFunc(c.Context.Slots(),
+					func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
 			}
 		}
-		switch taken := takenSlot(r, duplicate); {
+		switch {
 		case len(tags) > 0:
 			r.answer(Answer{Err: &DuplicateError{Tags: tags}})
 		case taken:
@@ -66,15 +67,6 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 // SlotTaken is the refusal of a slot that stands in another commit.
 func SlotTaken() error {
 	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
-}
-
-// takenSlot reports whether a slot of r stands in another commit.
-func takenSlot(r *request, duplicate *DuplicateError) bool {
-	return slices.ContainsFunc(r.Bodies, func(b audit.Body) bool {
-		c, ok := b.(*audit.Commit)
-		return ok && slices.ContainsFunc(c.Context.Slots(),
-			func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
-	})
 }
 
 // Several daemons may write one ledger. The compare-and-swap of Store.Append keeps them apart: a daemon that loses it
