@@ -2,15 +2,11 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/beacon/beacontest"
-	"shuffled/internal/verify"
 )
 
 // slot is a player's value and its hash in a plan at a table.
@@ -19,6 +15,8 @@ func (s *stack) slot(table string, fill byte) (value, hash string) {
 	return encodeHash(r), encodeHash(audit.SlotHash(s.origin, table, r))
 }
 
+// TestMixThroughTheAPI: a plan and its values are what JSON says. Which values are right, and what they make of the
+// order, TestMix and TestSlotOnce of the dealer try.
 func TestMixThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -43,42 +41,23 @@ func TestMixThroughTheAPI(t *testing.T) {
 		code  Code
 		field string
 	}{
-		"other order":   {values(v2, v1, `,"cut":5`), CodeMix, ""},
 		"not its value": {values(v1, v1, `,"cut":5`), CodeMix, ""},
-		"a cut too far": {values(v1, v2, `,"cut":52`), CodeMix, ""},
 		"no cut":        {values(v1, v2, ``), CodeInvalidRequest, "cut"},
-		"one slot":      {fmt.Sprintf(`{"slots":[%q],"cut":5}`, v1), CodeInvalidRequest, "slots"},
-		"nothing":       {`{}`, CodeInvalidRequest, "slots"},
 		"a beacon more": {values(v1, v2, `,"cut":5,"beacon":"`+strings.Repeat("A", 64)+`"`), CodeInvalidRequest,
 			"beacon"},
-		"a short beacon":   {values(v1, v2, `,"cut":5,"beacon":"AAAA"`), CodeInvalidValue, "beacon"},
-		"a short value":    {values(v1, "AAAA", `,"cut":5`), CodeInvalidValue, "slots[1]"},
-		"unknown member":   {values(v1, v2, `,"cut":5,"salt":1`), CodeUnknownMember, "salt"},
-		"a cut below zero": {values(v1, v2, `,"cut":-1`), CodeInvalidRequest, "cut"},
+		"a short beacon": {values(v1, v2, `,"cut":5,"beacon":"AAAA"`), CodeInvalidValue, "beacon"},
+		"a short value":  {values(v1, "AAAA", `,"cut":5`), CodeInvalidValue, "slots[1]"},
+		"unknown member": {values(v1, v2, `,"cut":5,"salt":1`), CodeUnknownMember, "salt"},
 	} {
 		t.Run(name, func(t *testing.T) { s.post(path+"/mix", "", c.body).want(t, c.code, c.field) })
 	}
 
 	read[Mix](t, s.post(path+"/mix", "", values(v1, v2, `,"cut":5`)))
 	s.post(path+"/mix", "", values(v1, v2, `,"cut":6`)).want(t, CodeRepeated, "")
-	deal := read[Deal](t, s.post(path+"/deal", "", twoHands))
-	moved := slices.ContainsFunc(deal.Cards, func(c audit.Card) bool { return c.Place != c.Position })
-	if !moved {
-		t.Error("the mix moved no card")
-	}
-	read[Close](t, s.post(path+"/close", "", `{"outcome":"completed"}`))
-	transcript := s.get(path+"/transcript", "")
-	if v := verify.Transcript(transcript.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
-		t.Errorf("%s at %s", v.Verdict, v.Failed)
-	}
-
-	// A slot stands in one commit of a ledger, and once in a plan.
-	s.post("/v1/main/shuffles", "k2", body).want(t, CodeSlot, "")
-	s.post("/v1/main/shuffles", "k3", fmt.Sprintf(`{"table":"t","deck":"standard-52","mix":{"slots":[%q,%q]}}`, h1,
-		h1)).
-		want(t, CodeInvalidRequest, "mix.slots[1]")
+	read[Deal](t, s.post(path+"/deal", "", twoHands))
 }
 
+// TestPlansAreChecked: further plans, and the round that the dealer chooses, are in TestMixPlans of the dealer.
 func TestPlansAreChecked(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -97,19 +76,6 @@ func TestPlansAreChecked(t *testing.T) {
 	} {
 		s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"short-36","mix":`+c.mix+`}`).want(t, c.code, c.field)
 	}
-
-	// Without a round the daemon chooses one that is still to come.
-	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "b", `{"table":"t","deck":"short-36","mix":{"beacon":{}}}`))
-	b, _ := committed(t, shuffle.Receipt).Context.Beacon()
-	if at, ok := audit.BeaconTime(b.Chain, b.Round); !ok || at <= s.clock.Now().Unix() {
-		t.Fatalf("round %+v", b)
-	}
-	mix := fmt.Sprintf("/v1/main/shuffles/%d/mix", shuffle.ID)
-	old := beacontest.Newest().Signature
-	s.post(mix, "", fmt.Sprintf(`{"beacon":%q}`, base64.StdEncoding.EncodeToString(old[:]))).want(t, CodeBeacon, "")
-	s.post(mix, "", `{}`).want(t, CodeInvalidRequest, "beacon") // it fetches none
-	read[Close](t, s.post(fmt.Sprintf("/v1/main/shuffles/%d/close", shuffle.ID), "",
-		`{"outcome":"void","reason":"mix_failed"}`))
 }
 
 func TestTapeLostIsAnAdministratorsWord(t *testing.T) {

@@ -111,15 +111,6 @@ func TestNoRefusalFromAnUndoneDraft(t *testing.T) {
 	})
 }
 
-// TestReadersFollow: an idle daemon serves what another one wrote.
-func TestReadersFollow(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
-		a, b := h.open(h.config("mark")), h.second(nil)
-		index := h.must(a, propose(commit("t", 1)))[0].Index
-		waitFor(t, func() bool { _, err := b.Receipt(t.Context(), index); return err == nil })
-	})
-}
-
 // countedRows counts how many rows are read at a time.
 type countedRows struct {
 	ledger.Store
