@@ -1365,6 +1365,9 @@ type ShuffleSummary struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CommittedAt Timestamp `json:"committed_at"`
 
+	// Deck The published deck. Absent for draws and any other deck. The cards of a child were chosen from it.
+	Deck *Name `json:"deck,omitempty"`
+
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
 
@@ -1376,6 +1379,9 @@ type ShuffleSummary struct {
 
 	// Outcome Of a closed or continued shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Owner The identity that committed it. After a takeover another one plays it.
+	Owner Name `json:"owner"`
 
 	// Parent The shuffle whose cards these are.
 	Parent *Index `json:"parent,omitempty"`
@@ -1734,6 +1740,18 @@ type ListShufflesParams struct {
 	// GameRef With this game reference.
 	GameRef *Name `form:"game_ref,omitempty" json:"game_ref,omitempty"`
 
+	// Owner Committed by this identity.
+	Owner *Name `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Deck Of this published deck.
+	Deck *Name `form:"deck,omitempty" json:"deck,omitempty"`
+
+	// Outcome That ended so.
+	Outcome *Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Reason That are void for this reason.
+	Reason *Reason `form:"reason,omitempty" json:"reason,omitempty"`
+
 	// State Only open or only closed ones, continued ones with the closed.
 	State *ListShufflesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
@@ -2014,6 +2032,10 @@ func (c *Client) listShuffles(ctx context.Context, params ListShufflesParams) ([
 	query(&r, "table", params.Table)
 	query(&r, "serial", params.Serial)
 	query(&r, "game_ref", params.GameRef)
+	query(&r, "owner", params.Owner)
+	query(&r, "deck", params.Deck)
+	query(&r, "outcome", params.Outcome)
+	query(&r, "reason", params.Reason)
 	query(&r, "state", params.State)
 	query(&r, "from", params.From)
 	query(&r, "to", params.To)

@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"shuffled/internal/shuffle"
 	"time"
 )
 
 // Past is a proved commit that History found.
 type Past struct {
-	ID, Serial  uint64
-	Table       string
-	CommittedAt time.Time
-	CloseBy     time.Time
-	GameRef     string
-	Draw        bool   // of ranges, not of cards
-	Parent      uint64 // 0 for none
-	Receipt     string
+	ID, Serial           uint64
+	Table, Owner         string // the owner is the identity that committed
+	CommittedAt, CloseBy time.Time
+	GameRef              string
+	DeckHash             [32]byte // zero for draws
+	Draw                 bool     // of ranges, not of cards
+	Parent               uint64   // 0 for none
+	Receipt              string
 }
 
 // History walks a table back from a shuffle to its first one. Each commit names the one before, and each is proved by
@@ -37,11 +38,11 @@ func (c *Client) History(ctx context.Context, id uint64) iter.Seq2[Past, error] 
 
 // Prove checks a found shuffle against its commit. Only a transcript proves its end.
 func (p *Past) Prove(s ShuffleSummary) error {
-	kind := ShuffleSummaryKindCards
-	if p.Draw {
-		kind = ShuffleSummaryKindDraws
-	}
-	if s.ID != p.ID || s.Table != p.Table || s.Serial != p.Serial || s.Kind != kind || deref(s.Parent) != p.Parent ||
+	kinds := map[bool]ShuffleSummaryKind{false: ShuffleSummaryKindCards, true: ShuffleSummaryKindDraws}
+	deck, named := shuffle.Named(deref(s.Deck)) // of two names for one deck, either
+	_, published := shuffle.Published(p.DeckHash)
+	if s.ID != p.ID || s.Table != p.Table || s.Serial != p.Serial || s.Kind != kinds[p.Draw] || s.Owner != p.Owner ||
+		named != published || named && deck.Hash() != p.DeckHash || deref(s.Parent) != p.Parent ||
 		deref(s.GameRef) != p.GameRef || !s.CommittedAt.Equal(p.CommittedAt) || !s.CloseBy.Equal(p.CloseBy) {
 		return &Fault{What: fmt.Sprintf("the list says of shuffle %d what its commit does not say", s.ID),
 			Answer: []byte(p.Receipt)}
@@ -61,10 +62,8 @@ func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, prev
 	}
 	p = Past{ID: id, Serial: commit.Serial, Table: commit.Context.Table, CommittedAt: time.UnixMilli(e.Time).UTC(),
 		CloseBy: time.UnixMilli(commit.CloseBy).UTC(), GameRef: commit.GameRef, Draw: commit.Context.IsDraw(),
+		Owner: e.Actor.Identity, DeckHash: commit.Context.DeckHash, Parent: deref(commit.Context.Parent).ID,
 		Receipt: receipt}
-	if commit.Context.Parent != nil {
-		p.Parent = commit.Context.Parent.ID
-	}
 	what := c.tables.add(id, commit)
 	if after != nil && (p.Table != after.Table || p.Serial != after.Serial-1 || p.ID >= after.ID ||
 		p.CommittedAt.After(after.CommittedAt)) {

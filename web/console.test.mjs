@@ -33,7 +33,7 @@ async function daemon(t, dir) {
 
 inBrowser("the console", async (t, browser, dir) => {
   const d = await daemon(t, dir);
-  const first = await d.ask("dealer", "shuffles", { table: "table-1", deck: "standard-52" });
+  const first = await d.ask("dealer", "shuffles", { table: "table-1", deck: "standard-52", game_ref: "game-1" });
   await d.ask("dealer", `shuffles/${first.id}/deal`, { first: 0, runs: [{ count: 2, purpose: "seat", recipient: "seat-1" }] });
   await browser.open(`${d.base}/console`);
   await browser.until(`document.querySelector("#health").innerText.includes("Ledger main: ready")`);
@@ -53,7 +53,7 @@ inBrowser("the console", async (t, browser, dir) => {
       await shows("open", "table-1");
       await shows("events", "dealt");
       assert.match(await text("open-note"), /^1 open, 0 overdue\.$/);
-      assert.match(await text("open"), new RegExp(`table-1\\s+${first.id}\\s+1\\s+\\S+\\s+2\\s`));
+      assert.match(await text("open"), new RegExp(`table-1\\s+${first.id}\\s+1\\s+\\S+\\s+standard-52\\s+game-1\\s+2\\s`));
       assert.match(await text("stops"), /No switch is set/);
     });
   }
@@ -82,6 +82,8 @@ inBrowser("the console", async (t, browser, dir) => {
     await type("filter", "table-3");
     assert.doesNotMatch(await text("tables"), /table-1/);
     assert.match(await text("tables"), /table-3/);
+    await type("filter", "dealt wrongly");
+    assert.match(await text("events"), /^\S.*table table-3, .*void: it was dealt wrongly.*$/);
     await type("filter", "");
     await browser.shots("console-void");
     const bundle = path.join(dir, "bundle"), run = (...args) => execFileSync(path.join(dir, "shuffled"), args, { encoding: "utf8" });

@@ -56,6 +56,21 @@ func PublishedDecks() (all []shuffle.Deck) {
 	return all
 }
 
+// DeckName returns the name of a published deck, "" for any other hash.
+func DeckName(hash [32]byte) string {
+	deck, _ := shuffle.Published(hash)
+	return deck.Name()
+}
+
+// DeckHash returns the hash of a published deck. For any other name, rule says what a deck must be named.
+func DeckHash(name string) (hash [32]byte, rule string) {
+	deck, ok := shuffle.Named(name)
+	if !ok {
+		rule = unpublished(name)
+	}
+	return deck.Hash(), rule
+}
+
 // unpublished says what a deck must be named, and which published name is like this one.
 func unpublished(name string) string {
 	return "must be one of the published decks, such as standard-52 or shoe-8." + near.Hint(name, shuffle.Names())

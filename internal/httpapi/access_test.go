@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
+	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
 )
 
@@ -230,11 +231,12 @@ func TestRecall(t *testing.T) {
 	recall := new(recallOf)
 	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger { l.Recall = recall; return l }})
 	now := s.clock.Now().UnixMilli()
+	deck := dealer.PublishedDecks()[0]
 	recall.found = []ledger.Recalled{
 		{ID: 2, Table: "a", Serial: 1, Committed: now - 9000, CloseBy: now - 1000, GameRef: "g-1", Closed: now - 5000,
-			Outcome: 1},
-		{ID: 5, Table: "a", Serial: 2, Committed: now - 8000, CloseBy: now, Draw: true},
-		{ID: 7, Table: "b", Serial: 1, Committed: now - 7000, CloseBy: now + 1, Parent: 5},
+			Outcome: 1, Owner: "dealer-1", Deck: deck.Hash()},
+		{ID: 5, Table: "a", Serial: 2, Committed: now - 8000, CloseBy: now, Draw: true, Owner: "o"},
+		{ID: 7, Table: "b", Serial: 1, Committed: now - 7000, CloseBy: now + 1, Parent: 5, Owner: "o"},
 	}
 	list := read[ShuffleList](t, s.get("/v1/main/shuffles", s.auditorToken))
 	states := ""
@@ -246,7 +248,8 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%s %+v", states, recall.asked)
 	}
 	first := list.Shuffles[0]
-	if value(first.GameRef) != "g-1" || value(first.Outcome) != "completed" || first.Reason != nil ||
+	if first.Owner != "dealer-1" || value(first.Deck) != deck.Name() || list.Shuffles[1].Deck != nil ||
+		value(first.GameRef) != "g-1" || value(first.Outcome) != "completed" || first.Reason != nil ||
 		int64(value(first.ClosedAt)) != now-5000 ||
 		value(list.Shuffles[2].Parent) != 5 {
 		t.Errorf("%+v", list.Shuffles)
@@ -255,9 +258,11 @@ func TestRecall(t *testing.T) {
 	if len(page.Shuffles) != 2 || value(page.Next) != "5" {
 		t.Errorf("%+v", page)
 	}
-	s.get("/v1/main/shuffles?cursor=5&table=a&serial=3&game_ref=g&state=closed&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00.000Z", s.auditorToken)
+	s.get("/v1/main/shuffles?cursor=5&table=a&serial=3&game_ref=g&state=closed&from=2026-01-01T00:00:00Z&"+
+		"to=2026-01-02T00:00:00.000Z&owner=o&outcome=void&reason=misdeal&deck="+deck.Name(), s.auditorToken)
 	want := ledger.RecallQuery{Table: "a", Serial: 3, GameRef: "g", State: "closed", From: 1767225600000,
-		To: 1767312000000, After: 5, Limit: 100}
+		To: 1767312000000, After: 5, Limit: 100, Owner: "o", Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal,
+		Deck: deck.Hash()}
 	if fmt.Sprintf("%+v", recall.asked) != fmt.Sprintf("%+v", want) {
 		t.Errorf("asked %+v, not %+v", recall.asked, want)
 	}
@@ -275,6 +280,7 @@ func TestRecall(t *testing.T) {
 		"state=overdue": "state", "serial=1": "serial", "serial=0&table=a": "serial", "limit=0": "limit",
 		"cursor=x":  "cursor",
 		"cursor=05": "cursor", "table=a%20b": "table", "from=1": "from", "id=3": "id",
+		"outcome=won": "outcome", "reason=boredom": "reason", "deck=tarot": "deck",
 	} {
 		s.get("/v1/main/shuffles?"+query, s.auditorToken).want(t, CodeInvalidValue, field)
 	}

@@ -58,7 +58,11 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 	}
 	now := s.cfg.Now().UnixMilli()
 	for _, f := range page.Shuffles {
-		answer.Shuffles = append(answer.Shuffles, summaryAnswer(f, now))
+		a := summaryAnswer(f, now)
+		if params.Deck != nil { // which may be another name of the deck
+			a.Deck = params.Deck
+		}
+		answer.Shuffles = append(answer.Shuffles, a)
 	}
 	return c.json(answer)
 }
@@ -66,6 +70,7 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 	a := ShuffleSummary{
 		ID: r.ID, Table: r.Table, Serial: r.Serial, Kind: ShuffleSummaryKindCards, GameRef: optional(r.GameRef),
+		Owner: r.Owner, Deck: optional(dealer.DeckName(r.Deck)),
 		CommittedAt: Timestamp(r.Committed), CloseBy: Timestamp(r.CloseBy), State: ShuffleSummaryStateOpen,
 	}
 	if r.Draw {

@@ -138,9 +138,20 @@ func (c *call) mayOperate(op *dealer.Operation) (err error) {
 func (c *call) recallQuery(p *ListShufflesParams) (ledger.RecallQuery, error) {
 	q := ledger.RecallQuery{
 		Table: value(p.Table), Tables: c.caller.tables, GameRef: value(p.GameRef), State: string(value(p.State)),
-		From: int64(value(p.From)), To: before(p.To), Serial: value(p.Serial),
+		From: int64(value(p.From)), To: before(p.To), Serial: value(p.Serial), Owner: value(p.Owner),
+		Outcome: audit.ParseOutcome(string(value(p.Outcome))), Reason: audit.ParseReason(string(value(p.Reason))),
+	}
+	if p.Deck != nil {
+		var rule string
+		if q.Deck, rule = dealer.DeckHash(*p.Deck); rule != "" {
+			return q, refuseValue("deck", rule)
+		}
 	}
 	switch {
+	case p.Outcome != nil && q.Outcome == 0:
+		return q, refuseWord("outcome", string(*p.Outcome), "completed", "ended_early", "continued", "void", "expired")
+	case p.Reason != nil && q.Reason == 0:
+		return q, refuseValue("reason", "must be a reason for which a shuffle is void, such as misdeal")
 	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
 		return q, refuseWord("state", q.State, "open", "closed")
 	case p.Serial != nil && q.Serial == 0:

@@ -972,6 +972,9 @@ type ShuffleSummary struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CommittedAt Timestamp `json:"committed_at"`
 
+	// Deck The published deck. Absent for draws and any other deck. The cards of a child were chosen from it.
+	Deck *Name `json:"deck,omitempty"`
+
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
 
@@ -983,6 +986,9 @@ type ShuffleSummary struct {
 
 	// Outcome Of a closed or continued shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Owner The identity that committed it. After a takeover another one plays it.
+	Owner Name `json:"owner"`
 
 	// Parent The shuffle whose cards these are.
 	Parent *Index `json:"parent,omitempty"`
@@ -1816,6 +1822,18 @@ type ListShufflesParams struct {
 	// GameRef With this game reference.
 	GameRef *Name `form:"game_ref,omitempty" json:"game_ref,omitempty"`
 
+	// Owner Committed by this identity.
+	Owner *Name `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Deck Of this published deck.
+	Deck *Name `form:"deck,omitempty" json:"deck,omitempty"`
+
+	// Outcome That ended so.
+	Outcome *Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Reason That are void for this reason.
+	Reason *Reason `form:"reason,omitempty" json:"reason,omitempty"`
+
 	// State Only open or only closed ones, continued ones with the closed.
 	State *ListShufflesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
@@ -2325,6 +2343,10 @@ func (b binder) ListShuffles(c *call) error {
 	params.Table = (*Name)(p.query("table"))
 	params.Serial = p.queryIndex("serial")
 	params.GameRef = (*Name)(p.query("game_ref"))
+	params.Owner = (*Name)(p.query("owner"))
+	params.Deck = (*Name)(p.query("deck"))
+	params.Outcome = (*Outcome)(p.query("outcome"))
+	params.Reason = (*Reason)(p.query("reason"))
 	params.State = (*ListShufflesParamsState)(p.query("state"))
 	params.From = p.queryTime("from")
 	params.To = p.queryTime("to")

@@ -19,6 +19,8 @@ type Recalled struct {
 	Committed int64 // time of the commit, UTC milliseconds
 	CloseBy   int64 // UTC milliseconds
 	GameRef   string
+	Owner     string        // the identity that committed it
+	Deck      [32]byte      // hash of the deck, zero for draws; of a child that of its root ancestor
 	Draw      bool          // a draw list, not cards
 	Parent    uint64        // id of the shuffle that it continues, 0 for none
 	Closed    int64         // time of the close, UTC milliseconds; 0 while it is open
@@ -40,6 +42,10 @@ type RecallQuery struct {
 	From, To int64    // UTC milliseconds: from ≤ time of the commit < to
 	Serial   uint64   // of Table, which must be given with it
 	GameRef  string
+	Owner    string
+	Deck     [32]byte // hash
+	Outcome  audit.Outcome
+	Reason   audit.Reason
 	State    string // RecallOpen or RecallClosed
 	After    uint64 // ids above this one
 	Limit    int    // how many at most, at least 1

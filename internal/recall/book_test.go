@@ -156,7 +156,8 @@ func (b *book) note(index uint64, time int64, body audit.Body) {
 	switch body := body.(type) {
 	case *audit.Commit:
 		r := ledger.Recalled{ID: index, Table: body.Context.Table, Serial: body.Serial, Committed: time,
-			CloseBy: body.CloseBy, GameRef: body.GameRef, Draw: body.Context.Recipe.Ranges != nil}
+			CloseBy: body.CloseBy, GameRef: body.GameRef, Draw: body.Context.Recipe.Ranges != nil,
+			Owner: "dealer-1", Deck: body.Context.DeckHash}
 		if body.Context.Parent != nil {
 			r.Parent = body.Context.Parent.ID
 		}
@@ -230,6 +231,8 @@ func selects(all []ledger.Recalled, q ledger.RecallQuery) (list []ledger.Recalle
 		}
 		if in && (q.Table == "" || q.Table == r.Table) && r.Committed >= q.From && (q.To == 0 || r.Committed < q.To) &&
 			(q.Serial == 0 || q.Serial == r.Serial) && (q.GameRef == "" || q.GameRef == r.GameRef) &&
+			(q.Owner == "" || q.Owner == r.Owner) && (q.Deck == [32]byte{} || q.Deck == r.Deck) &&
+			(q.Outcome == 0 || q.Outcome == r.Outcome) && (q.Reason == 0 || q.Reason == r.Reason) &&
 			(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) && r.ID > q.After {
 			list = append(list, r)
 		}

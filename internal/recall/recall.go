@@ -1,6 +1,6 @@
-// Package recall finds shuffles by table, serial, time, game reference and state, in pages. It searches the entries by
-// the indexes of the database. Nothing is written for it after an append, and an answer has everything that was
-// appended before the question. It proves nothing: receipts prove the shuffles that it finds.
+// Package recall finds shuffles by table, serial, time, game reference, owner, deck, end and state, in pages. It
+// searches the entries by the indexes of the database. Nothing is written for it after an append, and an answer has
+// everything that was appended before the question. It proves nothing: receipts prove the shuffles that it finds.
 //
 // Serials of a table and times grow with the indexes of entries. So a binary search finds the first entry of a page, in
 // as many steps as the size of the ledger has bits. From there on a page costs as much as the entries that it has and
@@ -198,10 +198,14 @@ func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q ques
 
 // fits reports whether a shuffle with an id in the range fits the question.
 func (q *question) fits(r ledger.Recalled) bool {
-	return q.has(r.Table) && (q.Serial == 0 || r.Serial == q.Serial) && (q.GameRef == "" || r.GameRef == q.GameRef) &&
+	return q.has(r.Table) && is(q.Serial, r.Serial) && is(q.GameRef, r.GameRef) && is(q.Owner, r.Owner) &&
+		is(q.Deck, r.Deck) && is(q.Outcome, r.Outcome) && is(q.Reason, r.Reason) &&
 		(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) &&
 		(r.Closed == 0 || r.ID >= q.first)
 }
+
+// is reports whether a shuffle has what a query asks for. A zero asks nothing.
+func is[T comparable](asked, has T) bool { return cmp.Or(asked, has) == has }
 
 func (q *question) has(table string) bool {
 	return (q.Table == "" || table == q.Table) && (q.Tables == nil || slices.Contains(q.Tables, table))
@@ -338,7 +342,7 @@ func read(c ledger.CommitEntry) (r ledger.Recalled, err error) {
 	}
 	r = ledger.Recalled{
 		ID: c.Index, Table: commit.Context.Table, Serial: commit.Serial, Committed: e.Time, CloseBy: commit.CloseBy,
-		GameRef: commit.GameRef, Draw: commit.Context.IsDraw(),
+		GameRef: commit.GameRef, Owner: e.Actor.Identity, Deck: commit.Context.DeckHash, Draw: commit.Context.IsDraw(),
 	}
 	if commit.Context.Parent != nil {
 		r.Parent = commit.Context.Parent.ID

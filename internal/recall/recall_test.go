@@ -457,7 +457,8 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	n := 0
+	n, reasons := 0, []audit.Reason{0, audit.ReasonMisdeal, audit.ReasonRegulator}
+	outcomes := []audit.Outcome{0, 0, audit.OutcomeVoid, audit.OutcomeExpired}
 	rapid.Check(t, func(r *rapid.T) {
 		n++
 		b := newBook(t, s, fmt.Sprintf("main-%d", n))
@@ -470,7 +471,7 @@ func TestModel(t *testing.T) {
 			"close": func(r *rapid.T) {
 				for _, c := range b.all {
 					if c.Closed == 0 && rapid.Bool().Draw(r, "this") {
-						b.append(closes(c.ID, audit.OutcomeCompleted, 0))
+						b.append(closes(c.ID, audit.OutcomeVoid, rapid.SampledFrom(reasons[1:]).Draw(r, "why")))
 						return
 					}
 				}
@@ -488,6 +489,12 @@ func TestModel(t *testing.T) {
 				q.State = rapid.SampledFrom([]string{"", ledger.RecallOpen, ledger.RecallClosed}).Draw(r, "state")
 				q.Table = rapid.SampledFrom([]string{"", "t-1"}).Draw(r, "of")
 				q.GameRef = rapid.SampledFrom([]string{"", "", "g"}).Draw(r, "game")
+				q.Owner = rapid.SampledFrom([]string{"", "", "dealer-1", "other"}).Draw(r, "owner")
+				q.Outcome = rapid.SampledFrom(outcomes).Draw(r, "outcome")
+				q.Reason = rapid.SampledFrom(reasons).Draw(r, "reason")
+				if len(b.all) > 0 && rapid.Bool().Draw(r, "a deck") {
+					q.Deck = rapid.SampledFrom(b.all).Draw(r, "of the deck").Deck
+				}
 				q.From = rapid.Int64Range(0, b.time+1).Draw(r, "from")
 				if diff := cmp.Diff(selects(b.kept(since), q), find(t, x, q)); diff != "" {
 					r.Fatalf("%+v since %d:\n%s", q, since, diff)

@@ -33,7 +33,7 @@ var records = []Row{
 		Clauses:     "GLI-19 §2.8.2, §4.14.2, §4.14.3; [AGCO 4.02]",
 		Requirement: "Each game can be found and rebuilt: ids, time, outcome, status.",
 		Evidence: []Evidence{
-			document("docs/operations/run.md", "Recall", "shuffles by table, time, game or state"),
+			document("docs/operations/run.md", "Recall", "shuffles by table, time, game, service, deck, ending or state"),
 			long(tests("cmd/shuffled", "shuffles of a running daemon are found, tables walked back", "TestRecall",
 				"TestRecallLies")),
 			tests("internal/verify", "an order is recomputed from the disclosed tape", "TestVectors"),

@@ -110,6 +110,9 @@ test("a batch, the list, and the events of it", async (t) => {
   const ids = [];
   for await (const s of c.shuffles({ limit: 1 })) ids.push(s.id);
   assert.deepEqual(ids, [one.id, done[0].shuffle.id]);
+  const found = [];
+  for await (const s of c.shuffles({ deck: "short-36", outcome: "completed" })) found.push([s.id, s.owner !== ""]);
+  assert.deepEqual(found, [[done[0].shuffle.id, true]]);
   const told = [];
   for await (const e of c.events({ after: one.id - 1 })) {
     told.push(e.type);

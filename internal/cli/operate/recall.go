@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,6 +19,10 @@ type RecallCmd struct {
 	From    string `placeholder:"TIME" help:"Shuffles committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
 	To      string `placeholder:"TIME" help:"Shuffles committed before this time."`
 	GameRef string `placeholder:"NAME" help:"Shuffles with this game reference."`
+	Owner   string `placeholder:"NAME" help:"Shuffles that this identity committed."`
+	Deck    string `placeholder:"DECK" help:"Shuffles of this published deck."`
+	Outcome string `enum:",completed,ended_early,continued,void,expired" default:"" placeholder:"OUTCOME" help:"Shuffles that ended so."`
+	Reason  string `placeholder:"REASON" help:"Shuffles that are void for this reason."`
 	State   string `enum:",open,closed" default:"" placeholder:"STATE" help:"Shuffles in this state: open or closed."`
 	Limit   int    `default:"1000" help:"List at most this many shuffles; 0 means all."`
 	Prove   bool   `help:"With --table: go back from the newest shuffle of the list to --from, or to serial 1, and prove each commit by its receipt."`
@@ -29,6 +34,7 @@ func (RecallCmd) Help() string {
     shuffled recall --table table-1 --from 2026-11-22 --token-file shuffled-data/auditor.token
     shuffled recall --game-ref game-4711 --json
     shuffled recall --state open --limit 0
+    shuffled recall --owner table-service --outcome void --from 2026-11-28
     shuffled recall --table table-1 --limit 0 --prove --key main.vkey
 
 A dealer finds the shuffles of the tables of its token. Auditors and regulators find all. The list is an
@@ -70,11 +76,11 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 		return term.PrintJSON(s.Out, recalled{all, more, proved})
 	}
 	if n > 0 {
-		rows := [][]string{{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"}}
+		rows := [][]string{{"ID", "SERIAL", "TABLE", "OWNER", "DECK", "GAME", "COMMITTED", "STATE"}}
 		for _, one := range all {
 			rows = append(rows, recallRow(one))
 		}
-		io.WriteString(s.Out, term.Aligned("", rows, 2, 3, 4, 5))
+		io.WriteString(s.Out, term.Aligned("", rows, 2, 3, 4, 5, 6, 7))
 	}
 	switch {
 	case n == 0:
@@ -147,10 +153,12 @@ func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
 	switch {
 	case c.Limit < 0:
 		return p, term.Usage("--limit must be a number of shuffles from 0, not %d", c.Limit)
-	case c.Prove && (c.Table == "" || c.GameRef != "" || c.State != ""):
+	case c.Prove && (c.Table == "" || c.GameRef+c.State+c.Owner+c.Deck+c.Outcome+c.Reason != ""):
 		return p, term.Usage("--prove needs --table, and goes with --from, --to and --limit only")
 	}
 	p.Table, p.GameRef = remote.Given(c.Table), remote.Given(c.GameRef)
+	p.Owner, p.Deck = remote.Given(c.Owner), remote.Given(c.Deck)
+	p.Outcome, p.Reason = remote.Given(client.Outcome(c.Outcome)), remote.Given(client.Reason(c.Reason))
 	p.State, p.Limit = remote.Given(client.ListShufflesParamsState(c.State)), new(uint64(recallPage))
 	if c.Limit > 0 && c.Limit < recallPage {
 		*p.Limit = uint64(c.Limit) + 1 // one more says that there are more
@@ -190,10 +198,7 @@ func recallRow(r client.ShuffleSummary) []string {
 	if r.Parent != nil {
 		state += fmt.Sprintf(", from %d", *r.Parent)
 	}
-	game := "-"
-	if r.GameRef != nil {
-		game = term.Visible(*r.GameRef)
-	}
-	return []string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), term.Visible(r.Table), game, clock(r.CommittedAt),
-		term.Visible(state)}
+	name := func(s *string) string { return term.Visible(cmp.Or(remote.Value(s), "-")) }
+	return []string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), term.Visible(r.Table), term.Visible(r.Owner),
+		name(r.Deck), name(r.GameRef), clock(r.CommittedAt), term.Visible(state)}
 }

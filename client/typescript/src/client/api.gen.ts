@@ -324,6 +324,10 @@ export interface components {
              * @enum {string}
              */
             kind: "cards" | "draws";
+            /** @description The identity that committed it. After a takeover another one plays it. */
+            owner: components["schemas"]["Name"];
+            /** @description The published deck. Absent for draws and any other deck. The cards of a child were chosen from it. */
+            deck?: components["schemas"]["Name"];
             /** @description The operator's name for the game. */
             game_ref?: components["schemas"]["Name"];
             /** @description The shuffle whose cards these are. */

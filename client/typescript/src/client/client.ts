@@ -41,12 +41,19 @@ export interface ListParams {
   table?: string;
   serial?: number;
   game_ref?: string;
+  owner?: string; // the identity that committed
+  deck?: string;
+  outcome?: ShuffleSummary["outcome"];
+  reason?: ShuffleSummary["reason"];
   from?: string;
   to?: string;
   state?: "open" | "closed";
   cursor?: string;
   limit?: number;
 }
+
+// NAMED are the parameters that each shuffle of a list must have as they were given.
+const NAMED = ["table", "serial", "game_ref", "owner", "deck", "outcome", "reason"] as const;
 
 export class Client {
   readonly ledger: Ledger;
@@ -176,7 +183,7 @@ export class Client {
     for (let cursor = params.cursor, last = 0; ; ) {
       const page = await this.list({ ...params, ...(cursor !== undefined && { cursor }) }, o);
       for (const one of page.shuffles) {
-        if (one.id <= last || (params.table !== undefined && one.table !== params.table))
+        if (one.id <= last || NAMED.some((name) => params[name] !== undefined && one[name] !== params[name]))
           throw fault("it is out of order, or was not asked for", JSON.stringify(page));
         last = one.id;
         yield one;
