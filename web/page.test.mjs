@@ -38,6 +38,15 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     await browser.piece("verify-page", ".verdict", ".behind"); // docs/verify-page.png
   });
 
+  await t.test("without JavaScript the page says in each language what to do, and shows no form", async () => {
+    await browser.send("Emulation.setScriptExecutionDisabled", { value: true });
+    await browser.open(PAGE);
+    const told = await browser.run(`[...document.querySelectorAll("noscript p")].filter((p) => p.checkVisibility() && p.innerText.includes("shuffled verify")).map((p) => p.lang)`);
+    assert.deepEqual(told, ["en", "de", "es", "ar"]);
+    assert.equal(await browser.run(`document.querySelector("form").checkVisibility()`), false);
+    await browser.send("Emulation.setScriptExecutionDisabled", { value: false });
+  });
+
   await t.test("a tampered file, dropped", async () => {
     await browser.open(PAGE);
     await browser.paste("trust", bad.trust.vkey);

@@ -16,6 +16,7 @@ $("language").addEventListener("change", () => {
   state.link?.();
   state.result?.();
 });
+$("form").hidden = false; // without JavaScript it would have no words
 $("form").addEventListener("submit", (e) => { e.preventDefault(); check(); });
 $("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file can be chosen again
 $("file").addEventListener("change", () => take([...input("file").files ?? []]));

@@ -264,7 +264,7 @@ export const en = {
   by: (when: string, who: string) => `${when}, by ${who}`,
   dealt: (who: string, first: number, last: number) => first === last ? `${who}, place ${first}` : `${who}, places ${first} to ${last}`,
   at: (who: string, when: string) => `${who}, at ${when}`,
-  noTime: "no time",
+  noTime: "an unknown time",
   outcomes,
   open: "open: the file holds no close",
   goesOn: "continued: its randomness comes after the last shuffle of these cards",
