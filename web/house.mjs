@@ -72,11 +72,11 @@ export const deal = (o) => join(header(4, o), u64(o.shuffle), u16(o.first), u64(
 
 export const close = (o) => {
   const form = o.form ?? (o.outcome === 3 ? 0 : 1); // a close as continued discloses no tape
-  return join(header(5, o), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, form),
+  return join(header(5, o), u64(o.shuffle), u16(o.entries ?? 1), u8(o.outcome ?? 1, o.reason ?? 0, form),
     form === 2 ? u64(o.key) : u8(), form === 0 ? u8() : blob16(o.tape), extensions(o.extensions));
 };
 
-export const disclosure = (o) => join(header(12, o), u64(o.shuffle), u8(0), extensions(o.extensions));
+export const disclosure = (o) => join(header(12, o), u64(o.shuffle), u16(o.entries ?? 2), u8(0), extensions(o.extensions));
 export const reveal = (o) => join(header(11, o), u64(o.shuffle), u8(o.final ?? 0, o.exposed ?? 0), u16(o.places.length), ...o.places.map(u16), extensions(o.extensions));
 
 export const takeover = (o) => join(header(o.type ?? 8, { by: "casino-2", ...o }), u64(o.shuffle), u8(o.extent ?? 2), str8(o.reason ?? "casino-1 does not answer"));
@@ -163,7 +163,7 @@ export async function game(key, recipe, cheat = {}) {
     entries.push(deal({ shuffle: id, first, final: first + d.cards >= m ? 1 : 0, ...d, ...cheat.deal?.(first) }));
     first += d.cards;
   }
-  if (!cheat.open) entries.push(close({ shuffle: id, tape: s.tape, ...cheat.close }));
+  if (!cheat.open) entries.push(close({ shuffle: id, entries: entries.length - 2, tape: s.tape, ...cheat.close }));
   takeOver(...cheat.behind ?? []);
   const seed = parts.mixSeed(entries[2], values);
   const at = plan.length === 0 || recipe.ranges ? (i) => i : ((p) => (i) => p[i])(await parts.mixedPlaces(seed, m, recipe.cut ?? 0));

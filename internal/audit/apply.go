@@ -98,4 +98,7 @@ func (s *State) take(e Entry, index uint64, expected *pair) {
 	case *DisclosureEntry:
 		s.applyDisclosure(b, expected)
 	}
+	if o, ok := s.open.find(ShuffleOf(e.Body)); ok {
+		o.entries++ // the case above kept what was there before
+	}
 }

@@ -178,7 +178,7 @@ func (a attempts) approved() (Entry, bool) {
 
 // act is signed by two, or by one where that may do.
 func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
-	b := &ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(0, len(a.m))),
+	b := &ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(1, len(a.m))),
 		Expires: now + []int64{1, 1000, 1001, 2000, 86_400_000}[a.pick(0, 4)]}
 	if a.odd() {
 		b.Act = Act(a.pick(1, 13))

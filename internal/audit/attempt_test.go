@@ -143,7 +143,7 @@ func (a attempts) due(now int64) Body {
 	case *Commit:
 		if b.Context.Parent != nil {
 			c := a.close(b.Context.Parent.ID, now)
-			return &Close{Shuffle: c.Shuffle, Outcome: OutcomeContinued}
+			return &Close{Shuffle: c.Shuffle, Entries: c.Entries, Outcome: OutcomeContinued}
 		}
 	}
 	if next, _ := a.m.toDisclose(); next != 0 {
@@ -496,8 +496,8 @@ func (a attempts) spoil(x *Mix, m int) {
 }
 
 func (a attempts) close(id uint64, now int64) *Close {
-	c := &Close{Shuffle: id, Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)],
-		Form: FormTape}
+	c := &Close{Shuffle: id, Entries: a.m.entriesOf(id), Form: FormTape,
+		Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)]}
 	length := 54
 	if o := a.m.openCommit(id); o != nil {
 		length = o.Context.Recipe.TapeLen()
@@ -514,6 +514,9 @@ func (a attempts) close(id uint64, now int64) *Close {
 	}
 	if a.odd() {
 		c.Outcome = OutcomeContinued
+	}
+	if a.odd() {
+		c.Entries++
 	}
 	if a.odd() {
 		length += a.pick(-1, 1)
@@ -546,6 +549,9 @@ func (a attempts) disclosure(id uint64) *DisclosureEntry {
 	length := 54
 	if a.odd() {
 		d.Shuffle = uint64(a.pick(0, len(a.m)))
+	}
+	if d.Entries = a.m.entriesOf(d.Shuffle); a.odd() {
+		d.Entries++
 	}
 	if a.m.begun(d.Shuffle) {
 		ctx := a.m[d.Shuffle].Body.(*Commit).Context

@@ -11,6 +11,7 @@ const ReasonNone Reason = 0
 // Close ends a shuffle (docs/SPEC.md section 5.6).
 type Close struct {
 	Shuffle    uint64
+	Entries    int     // of the shuffle in front of this one, its commit among them; the sequencer gives it
 	Outcome    Outcome // a dealer asks for completed, ended_early and void; only the daemon writes the others
 	Reason     Reason  // with OutcomeVoid only
 	Form       Form
@@ -37,6 +38,7 @@ func (*Close) Type() Type { return TypeClose }
 
 func (c *Close) fields(k *coder) {
 	k.u64("shuffle", &c.Shuffle)
+	k.num("entries", &c.Entries)
 	code(k, "outcome", &c.Outcome, &codesOfOutcome)
 	if c.Outcome == OutcomeVoid {
 		code(k, "reason", &c.Reason, &codesOfReason)
@@ -79,7 +81,7 @@ func (c *Close) EndsOrder(after *Foreign, asked int) error {
 func DisclosedBy(b Body) (d DisclosureEntry, ok bool) {
 	switch b := b.(type) {
 	case *Close:
-		return DisclosureEntry{b.Shuffle, b.Form, b.Tape, b.Key, nil}, b.Outcome != OutcomeContinued
+		return DisclosureEntry{b.Shuffle, b.Entries, b.Form, b.Tape, b.Key, nil}, b.Outcome != OutcomeContinued
 	case *DisclosureEntry:
 		return *b, true
 	}

@@ -11,6 +11,7 @@ type SavedShuffle struct {
 	Commit    []byte // its body
 	Next      uint16 // next place to deal
 	Round     uint16 // of the newest run of its chain, 0 for none
+	Entries   uint16 // that name it
 	Chain     SavedChain
 	Mixed     bool
 	Owner     string
@@ -63,8 +64,8 @@ func (c *Copy) take(o opened) SavedShuffle {
 	o.copied = c.turn
 	c.left--
 	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Round: o.round,
-		Mixed: o.mixed, Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers, Shown: []byte(o.shown),
-		Chain: o.save(), Given: o.given}
+		Entries: o.entries, Mixed: o.mixed, Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers,
+		Shown: []byte(o.shown), Chain: o.save(), Given: o.given}
 }
 
 // keep copies a shuffle that is about to change, if the copy that is being made does not have it yet.

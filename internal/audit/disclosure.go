@@ -6,6 +6,7 @@ import "shuffled/internal/shuffle"
 // last shuffle of its chain (docs/SPEC.md section 5.13).
 type DisclosureEntry struct {
 	Shuffle    uint64
+	Entries    int    // as in a Close
 	Form       Form   // FormNone: the tape is lost
 	Tape       []byte // as in a Close
 	Key        uint64 // as in a Close
@@ -17,6 +18,7 @@ func (*DisclosureEntry) Type() Type { return TypeDisclosure }
 
 func (d *DisclosureEntry) fields(k *coder) {
 	k.u64("shuffle", &d.Shuffle)
+	k.num("entries", &d.Entries)
 	k.disclosed(&d.Form, &d.Tape, &d.Key)
 	k.extended(&d.Extensions, &codesOfDisclosureExtension)
 }

@@ -308,6 +308,7 @@ func (d *refDeal) write(w *refWriter) {
 
 func (c *refClose) write(w *refWriter) {
 	w.num("shuffle", c.Shuffle, 8)
+	w.num("entries", uint64(c.Entries), 2)
 	w.num("outcome", uint64(c.Outcome), 1)
 	w.num("reason", uint64(c.Reason), 1)
 	w.num("form", uint64(c.Form), 1)
@@ -385,6 +386,7 @@ func (r *refReveal) write(w *refWriter) {
 
 func (d *refDisclose) write(w *refWriter) {
 	w.num("shuffle", d.Shuffle, 8)
+	w.num("entries", uint64(d.Entries), 2)
 	w.num("form", uint64(d.Form), 1)
 	switch d.Form {
 	case 1:

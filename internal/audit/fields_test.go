@@ -181,6 +181,7 @@ type refRun struct {
 
 type refClose struct {
 	Shuffle    uint64         `json:"shuffle"`
+	Entries    uint16         `json:"entries"`
 	Outcome    uint8          `json:"outcome"`
 	Reason     uint8          `json:"reason,omitempty"`
 	Form       uint8          `json:"form"`
@@ -252,6 +253,7 @@ type refReveal struct {
 
 type refDisclose struct {
 	Shuffle    uint64         `json:"shuffle"`
+	Entries    uint16         `json:"entries"`
 	Form       uint8          `json:"form"`
 	Tape       hexed          `json:"tape,omitempty"`
 	Key        uint64         `json:"disclosure_key,omitempty"`

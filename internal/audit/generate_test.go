@@ -331,7 +331,8 @@ func genReveal(t *rapid.T) *refReveal {
 }
 
 func genDisclose(t *rapid.T) *refDisclose {
-	d := &refDisclose{Shuffle: genIndex(0).Draw(t, "shuffle"), Form: rapid.Uint8Range(0, 2).Draw(t, "form")}
+	d := &refDisclose{Shuffle: genIndex(0).Draw(t, "shuffle"), Entries: rapid.Uint16().Draw(t, "entries"),
+		Form: rapid.Uint8Range(0, 2).Draw(t, "form")}
 	if d.Form > 0 {
 		d.Tape = genBytes(1, 2000).Draw(t, "tape")
 	}
@@ -343,7 +344,8 @@ func genDisclose(t *rapid.T) *refDisclose {
 }
 
 func genClose(t *rapid.T) *refClose {
-	c := &refClose{Shuffle: genIndex(0).Draw(t, "shuffle"), Outcome: genCode(5).Draw(t, "outcome")}
+	c := &refClose{Shuffle: genIndex(0).Draw(t, "shuffle"), Entries: rapid.Uint16().Draw(t, "entries"),
+		Outcome: genCode(5).Draw(t, "outcome")}
 	if c.Outcome == 4 {
 		c.Reason = genOpen(10).Draw(t, "reason")
 	}

@@ -63,8 +63,8 @@ func TestKeysInForce(t *testing.T) {
 		if index != w.index || !bytes.Equal(key, public) || at != since || usable != w.usable {
 			t.Errorf("after entry %d: disclosure key %d of %d, usable %t: %x", i, index, at, usable, key)
 		}
-		if string(s.Policy()) != w.policy {
-			t.Errorf("after entry %d: policy %q", i, s.Policy())
+		if string(s.keys.policy) != w.policy {
+			t.Errorf("after entry %d: policy %q", i, s.keys.policy)
 		}
 	}
 }

@@ -263,7 +263,7 @@ func (c legalityCases) acts() {
 	head := func(n uint64) func(a *refAct) {
 		return func(a *refAct) { a.HeadSize, a.HeadRoot = n, bytesOf("head", 32) }
 	}
-	add("on a head of no entries", holds, next(head(0), "alice", "bob"))
+	add("on a head of no entries", "act", next(head(0), "alice", "bob"))
 	add("on a head of all entries below", holds, next(head(2), "alice", "bob"))
 	add("on a head that is larger", "act", next(head(3), "alice", "bob"))
 	add("with a previous act where there is none", "act", next(func(a *refAct) { a.Previous = 1 }, "alice", "bob"))
@@ -472,6 +472,20 @@ func (c legalityCases) waiting() {
 	s.then(set)
 	add("an act approves one entry", "two_persons", at(10_000, clear))
 	s.then(s.act(6, clear, "bob"))
+	add("of a latch that was set before", holds, at(10_000, clear))
+	s.then(set)
+	add("a latch that is set again ends those that wait to clear it", "two_persons", at(10_000, clear))
+	stop := operator(refEvent{Kind: 5, Scope: 1, Reason: "over"})
+	s.then(s.act(7, stop, "alice"))
+	s.then(s.act(6, clear, "bob"))
+	s.then(killSwitch(true, 1, "", nil))
+	add("a switch that is set ends those that wait to clear one", "two_persons", at(10_000, stop))
+	add("a switch that is set ends none that waits to clear the latch", holds, at(10_000, clear))
+	s.then(s.act(7, stop, "alice"))
+	add("of a switch that was set before", holds, at(10_000, stop))
+	s.then(set)
+	add("a latch that is set ends none that waits to clear a switch", holds, at(10_000, stop))
+	s.then(s.act(6, clear, "bob"))
 	s.approved(5, operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32),
 		Reason: "restored"}))
 	add("an adopted head ends those that wait", "two_persons", at(10_000, clear))
@@ -484,8 +498,8 @@ func (c legalityCases) waiting() {
 	s.then(s.act(6, clear, "alice", "bob"))
 	add("an act of two in between", holds, clear)
 	s.then(clear)
+	c.add("latch", "an act of two cleared it, and spent none that waits", "latch", s, at(59_000, clear))
 	s.then(set)
-	add("an act of two spends none that waits", holds, at(59_000, clear))
 	s.then(s.twoPersons(59))
 	add("two are asked for no more", holds, clear)
 

@@ -24,6 +24,7 @@ func (c legalityCases) all() {
 	c.rounds()
 	c.checkpoints()
 	c.outcomes()
+	c.entries()
 	c.forms()
 	c.numbers()
 	c.disclosureKeys()

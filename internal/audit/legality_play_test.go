@@ -239,6 +239,43 @@ func (c legalityCases) outcomes() {
 	c.add("outcome", "continued for the child, whose own child there is none", "outcome", s, s.close(kid, 3))
 }
 
+// entries: a close counts the entries of its shuffle, and no others.
+func (c legalityCases) entries() {
+	slot, plan := storySlot("t", 0)
+	s := newStory(withTwo())
+	id := s.then(s.commit("t", planned(plan)))
+	other := s.then(s.commit("u"))
+	count := func(n uint16) func(*refClose) { return func(c *refClose) { c.Entries = n } }
+	add := func(name string, want uint16) {
+		c.add("entries", name, holds, s, s.close(id, 4, void(1), count(want)))
+		if want > 1 { // a story counts where it says 0
+			c.add("entries", name+", one less", "entries", s, s.close(id, 4, void(1), count(want-1)))
+		}
+		c.add("entries", name+", one more", "entries", s, s.close(id, 4, void(1), count(want+1)))
+	}
+	add("a commit", 1)
+	s.then(s.mix(id, slot))
+	add("a mix", 2)
+	s.then(s.deal(id, 0, 2))
+	s.then(s.deal(other, 0, 1))
+	add("a deal, and one of another", 3)
+	s.then(s.reveal(id, []uint64{1}, exposed))
+	add("a reveal", 4)
+	s.then(s.takeover(id, "dealer-2", 1))
+	c.add("entries", "a takeover", holds, s, of("dealer-2", s.close(id, 4, void(1), count(5))))
+	c.add("entries", "a lost tape", "entries", s, of("dealer-2", s.close(id, 4, tapeLost, count(4))))
+	s, id = dealt()
+	s.then(s.commit("t", child(id, 1, 2)))
+	c.add("entries", "continued, and the child's commit not counted", holds, s, s.close(id, 3, count(2)))
+	c.add("entries", "continued, and the child's commit counted", "entries", s, s.close(id, 3, count(3)))
+	s.then(s.close(id, 3))
+	s.then(s.close(uint64(len(s.entries)-2), 1))
+	counted := func(n uint16) func(*refDisclose) { return func(d *refDisclose) { d.Entries = n } }
+	c.add("entries", "a disclosure behind its close", holds, s, s.disclose(id, counted(3)))
+	c.add("entries", "a disclosure without its close", "entries", s, s.disclose(id, counted(2)))
+	c.add("entries", "a disclosure of a lost tape", "entries", s, s.disclose(id, counted(2), lostTape))
+}
+
 func (c legalityCases) forms() {
 	length := func(n int) func(*refClose) { return func(c *refClose) { c.Tape = bytesOf("tape", len(c.Tape)+n) } }
 	s, id := dealt()

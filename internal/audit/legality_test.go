@@ -124,7 +124,7 @@ func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
 // rules are the codes of section 9.
 var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial",
 	"close_by", "mix_modes", "beacon", "disclosure_key", "parent", "terms", "not_open", "deadline", "set_aside",
-	"earlier_serial", "mix", "place", "places", "round", "checkpoint", "outcome", "form", "key", "owner",
+	"earlier_serial", "mix", "place", "places", "round", "checkpoint", "outcome", "form", "entries", "key", "owner",
 	"credential", "two_persons", "act", "administrators", "reveal", "co_dealer"}
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say the same, down to the rule; an illegal

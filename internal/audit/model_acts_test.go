@@ -282,8 +282,10 @@ func (m model) waitingAt(now int64) (indexes []uint64) {
 		if acts, _ := m.twoPersons(); !m.due() && slices.Contains(acts, actOf(e.Body)) {
 			drop(func(w *ActEntry) bool { return approvedBy(w, e) })
 		}
-		if b, ok := e.Body.(*Event); ok && b.Kind == EventHeadAdopted {
-			indexes = nil
+		if b, ok := e.Body.(*Event); ok {
+			over := map[EventKind][]Act{EventHeadAdopted: {6, 7}, EventKillSet: {7}, EventLatchSet: {6}}[b.Kind]
+			ends := func(i uint64) bool { return slices.Contains(over, m[i].Body.(*ActEntry).Act) }
+			indexes = slices.DeleteFunc(indexes, ends)
 		}
 	}
 	return indexes
@@ -338,8 +340,8 @@ func (m model) actRule(a *ActEntry, now int64) string {
 		if m.waits(a) {
 			least += delay
 		}
-		return a.Previous != m.newestAct() || a.HeadSize > uint64(len(m)) || a.Expires < least || a.Expires > most ||
-			m.waits(a) && !mayWait ||
+		return a.Previous != m.newestAct() || a.HeadSize == 0 || a.HeadSize > uint64(len(m)) || a.Expires < least ||
+			a.Expires > most || m.waits(a) && !mayWait ||
 			a.Act == ActCancel && !slices.ContainsFunc(m.waitingAt(now),
 				func(i uint64) bool { return m[i].Body.(*ActEntry).Digest == a.Digest })
 	})

@@ -34,7 +34,7 @@ type openShuffles struct {
 const (
 	chunkSlots = 256
 	// tailSize has room for a commit with a game reference of 36 bytes, and makes a slot 256 bytes.
-	tailSize = 198
+	tailSize = 196
 )
 
 // open is the part of an open shuffle that differs from one shuffle to the next.
@@ -50,6 +50,7 @@ type open struct {
 	copied      uint8          // the copy that has it (State.Copy)
 	prev, succ  uint32         // the slots around this one in its table's list; noSlot at an end
 	round       uint16         // of the newest run of the chain, 0 for none
+	entries     uint16         // that name it and took effect
 	tail        [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
 
@@ -108,6 +109,7 @@ type terms struct {
 	tapeLen    int
 	disclosure Disclosure
 	planned    bool // there is a mix plan
+	cards      bool // not draws
 	numbers    bool // numbers without repeats
 	blind      bool // the plan names a co-dealer
 	forLedger  bool // an order for another ledger
@@ -184,7 +186,7 @@ func (s *openShuffles) all() iter.Seq[opened] {
 // the commit. The result keeps no part of either, and is not among the others yet.
 func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) opened {
 	begin := 2 + int(binary.BigEndian.Uint16(body))
-	o := opened{open: &open{id: id, chained: chained{closeBy: c.CloseBy, depth: 1}}}
+	o := opened{open: &open{id: id, entries: 1, chained: chained{closeBy: c.CloseBy, depth: 1}}}
 	n := copy(o.tail[:], body[begin:])
 	o.used, o.long = uint8(n), string(body[begin+n:])
 	if number, ok := s.terms.numbers[string(body[:begin])]; ok {
@@ -193,7 +195,7 @@ func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) ope
 	}
 	recipe := &c.Context.Recipe
 	o.terms = &terms{encoded: string(body[:begin]), table: t, m: recipe.Positions(), tapeLen: recipe.TapeLen(),
-		disclosure: c.Context.Disclosure, planned: len(c.Context.Mixed()) > 0,
+		disclosure: c.Context.Disclosure, planned: len(c.Context.Mixed()) > 0, cards: !c.Context.IsDraw(),
 		numbers: c.Context.IsNumbers(), forLedger: c.Context.ForLedger != "", child: c.Context.Parent != nil}
 	_, o.blind = c.Context.CoDealer()
 	return o
@@ -292,6 +294,9 @@ func (o opened) setAside() bool {
 	_, waits := slices.BinarySearch(o.table.waiting, o.id)
 	return o.stage == playing && o.next == 0 && !waits
 }
+
+// continues reports whether the shuffle can have a child (docs/SPEC.md section 9, parent).
+func (o opened) continues() bool { return o.cards && !o.blind && !o.forLedger }
 
 // appendBody appends the body of the commit.
 func (o opened) appendBody(b []byte) []byte {

@@ -453,6 +453,7 @@ func (r *refReader) deal() {
 
 func (r *refReader) close() {
 	r.integer()
+	r.num(2)
 	outcome := r.code(5)
 	var reason uint64
 	if outcome == 4 {
@@ -479,6 +480,7 @@ func (r *refReader) tape() (form uint64) {
 
 func (r *refReader) disclosure() {
 	r.integer()
+	r.num(2)
 	r.tape()
 	r.extensions("disclosure_extension")
 }

@@ -34,7 +34,8 @@ const (
 	RuleRound         = "round"          // a run is of the round of the run before, or of the next
 	RuleCheckpoint    = "checkpoint"     // a checkpoint, cosigned if asked for, covers the commit
 	RuleReveal        = "reveal"         // what is revealed was dealt and is not public
-	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
+	RuleOutcome       = "outcome"        // continued follows the commit of a child that it can have
+	RuleEntries       = "entries"        // a close or disclosure counts the entries of its shuffle
 	RuleForm          = "form"           // the close discloses as the commit declared
 	RuleCoDealer      = "co_dealer"      // what ties a shuffle to another ledger is given exactly when needed
 	// keys are sound, new, wrapped to all auditors, retired once; policies can be read

@@ -105,8 +105,8 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 	switch {
 	case a.Previous != p.newest:
 		return illegal(RuleAct, "the newest act is entry %d, not %d", p.newest, a.Previous)
-	case a.HeadSize > s.size:
-		return illegal(RuleAct, "a head of %d entries at entry %d", a.HeadSize, s.size)
+	case a.HeadSize == 0 || a.HeadSize > s.size:
+		return illegal(RuleAct, "a head of %d entries at entry %d: it has 1 to %d", a.HeadSize, s.size, s.size)
 	}
 	if err := s.checkExpiry(a, now); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 	if s.waits(a) {
 		return s.checkWaits(a, now)
 	}
-	if a.Act == ActCancel && s.waitingDigest(a.Digest, now) < 0 {
+	if a.Act == ActCancel && s.waitingFor(approval{a.Act, a.Digest}, now) < 0 {
 		return illegal(RuleAct, "no act with this digest waits")
 	}
 	return nil
@@ -148,7 +148,7 @@ func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 	p.newest = index
 	switch {
 	case a.Act == ActCancel:
-		p.unwait(s.waitingDigest(a.Digest, now))
+		p.unwait(s.waitingFor(approval{a.Act, a.Digest}, now))
 	case s.waits(a):
 		if now < a.Expires { // one that Force put in may have lapsed
 			p.waiting = append(slices.Clip(p.waiting), WaitingAct{Act: a.Act, Digest: a.Digest, Index: index,

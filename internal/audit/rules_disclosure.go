@@ -35,35 +35,47 @@ func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable b
 // sealable reports whether a tape can be sealed to exactly the auditors in force.
 func (s *State) sealable() bool { return s.keys.disclosure.index != 0 && !s.keys.disclosure.stale }
 
-// checkDisclosable refuses a commit with disclosure to auditors while no tape can be sealed to
-// exactly the auditors in force.
-func (s *State) checkDisclosable(ctx *Context) error {
-	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
-		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
+// seals reports whether the tape of a commit can be sealed to exactly the auditors in force, if it is for them.
+func (s *State) seals(c *Context) bool { return c.Disclosure != DisclosureAuditor || s.sealable() }
+
+// checkDisclosed: a tape is disclosed to everybody or to auditors, as the commit says. The entry counts those of its
+// shuffle, so that no file can leave one out.
+func (s *State) checkDisclosed(d DisclosureEntry) error {
+	o, _ := s.open.find(d.Shuffle)
+	public := o.disclosure == DisclosurePublic
+	switch {
+	case d.Form == FormNone: // continued, or lost, which is legal to write and a fault in every audit
+	case public && (d.Form != FormTape || len(d.Tape) != o.tapeLen):
+		return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
+	case public:
+	case d.Form != FormSealed || !s.sealedLen(o.tapeLen, len(d.Tape)):
+		return illegal(RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
+	case !s.sealable() || d.Key != s.keys.disclosure.index:
+		return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
+	}
+	if d.Entries != int(o.entries) {
+		return illegal(RuleEntries, "it counts %d entries of shuffle %d, and %d are below", d.Entries, d.Shuffle, o.entries)
 	}
 	return nil
 }
 
-// checkDisclosed: a tape is disclosed to everybody or to auditors, as the commit says.
-func (s *State) checkDisclosed(d DisclosureEntry) error {
-	if d.Form == FormNone {
-		return nil // continued, or lost, which is legal to write and a fault in every audit
+// Counted returns the body of the next entry: of a close or disclosure a copy that counts the entries of its shuffle.
+func (s *State) Counted(b Body) Body {
+	o, ok := s.open.find(ShuffleOf(b))
+	if !ok {
+		return b
 	}
-	o, _ := s.open.find(d.Shuffle)
-	switch o.disclosure {
-	case DisclosurePublic:
-		if d.Form != FormTape || len(d.Tape) != o.tapeLen {
-			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
-		}
-	case DisclosureAuditor:
-		if d.Form != FormSealed || !s.sealedLen(o.tapeLen, len(d.Tape)) {
-			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
-		}
-		if !s.sealable() || d.Key != s.keys.disclosure.index {
-			return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
-		}
+	switch b := b.(type) {
+	case *Close:
+		c := *b
+		c.Entries = int(o.entries)
+		return &c
+	case *DisclosureEntry:
+		d := *b
+		d.Entries = int(o.entries)
+		return &d
 	}
-	return nil
+	return b
 }
 
 // sealedLen reports whether a sealed tape has the length that its disclosure key gives. A file of
@@ -109,9 +121,12 @@ func (s *State) checkWraps(k *Key) error {
 	return nil
 }
 
-// retireDisclosure makes the newest disclosure key stale if it is the one that retired.
-func (s *State) retireDisclosure(id [32]byte) {
-	if id == KeyID(s.keys.disclosure.public) {
+// retire takes a retired auditor key out of force. The newest disclosure key is stale if it is the one that retired.
+func (s *State) retire(k *Key) {
+	switch {
+	case k.Retired == SubjectAuditor:
+		s.setAuditor(k.ID, nil)
+	case k.ID == KeyID(s.keys.disclosure.public):
 		s.keys.disclosure.stale = true
 	}
 }

@@ -20,16 +20,10 @@ type Switch struct {
 	Deck  [32]byte // ScopeDeck: its hash
 }
 
-// checkStops refuses a commit while the entropy latch or a kill switch is set against it.
-func (s *State) checkStops(ctx *Context) error {
-	if s.latched {
-		return illegal(RuleLatch, "the entropy latch is set")
-	}
-	if s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
-		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}] {
-		return illegal(RuleKill, "a kill switch covers the commit")
-	}
-	return nil
+// covers reports whether a kill switch is set against a commit.
+func (s *stops) covers(ctx *Context) bool {
+	return s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
+		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}]
 }
 
 // checkEvent is the rule for an event. Tables and kill switches change, and a latch that is cleared is
@@ -64,6 +58,11 @@ func (s *State) checkEvent(e *Event) error {
 func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
 
 func (s *State) applyEvent(e *Event, index uint64, now int64) {
+	// What is set was not known when an act that waits to clear it was signed.
+	if over := map[EventKind]Act{EventKillSet: ActKillClear, EventLatchSet: ActLatchClear}[e.Kind]; over != 0 {
+		s.persons.waiting = slices.DeleteFunc(slices.Clone(s.persons.waiting),
+			func(w WaitingAct) bool { return w.Act == over })
+	}
 	switch e.Kind {
 	case EventInstanceStart:
 		s.instances[index] = true

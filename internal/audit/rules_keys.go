@@ -19,10 +19,6 @@ func (s *State) SigningKeys() [][]byte {
 	return slices.DeleteFunc(all, func(k []byte) bool { return k == nil })
 }
 
-// Policy returns the witness policy of the newest entry that set one, empty for none. Policies says
-// which checkpoints it governs.
-func (s *State) Policy() []byte { return s.keys.policy }
-
 // KeyEntries returns the key entries that took effect, by index: with the genesis
 // they are all that the ledger says of keys.
 func (s *State) KeyEntries() []KeyEntry { return slices.Clone(s.keys.entries) }
@@ -209,20 +205,12 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 	case SubjectCoDealer:
 		s.keys.coDealer = &kept
 	case SubjectRetirement:
-		s.applyRetirement(k)
+		s.know(k.ID, standing{subject: k.Retired, retired: true})
+		s.retire(k)
 	case SubjectAdministrator:
 		s.persons.put(Administrator{k.Name, k.Public}, k.Admin)
 	case SubjectTwoPersons:
 		s.persons.acts, s.persons.delay = k.Acts, k.Delay
-	}
-}
-
-func (s *State) applyRetirement(k *Key) {
-	s.know(k.ID, standing{subject: k.Retired, retired: true})
-	if k.Retired == SubjectAuditor {
-		s.setAuditor(k.ID, nil)
-	} else {
-		s.retireDisclosure(k.ID)
 	}
 }
 

@@ -3,21 +3,20 @@ package audit
 import "cmp"
 
 func (s *State) checkCommit(c *Commit, e Entry) error {
-	ctx, now := c.Context, e.Time
-	if ctx.Origin != s.genesis.Origin || ctx.Genesis != s.persons.genesis || ctx.Production != s.genesis.Production {
+	ctx, now, t := c.Context, e.Time, s.tables[c.Context.Table]
+	switch serial, previous := s.Next(ctx.Table); {
+	case ctx.Origin != s.genesis.Origin || ctx.Genesis != s.persons.genesis || ctx.Production != s.genesis.Production:
 		return illegal(RuleOrigin, "the context is of %q, genesis %x, production %t", ctx.Origin, ctx.Genesis,
 			ctx.Production)
-	}
-	if !s.instances[c.Instance] {
+	case !s.instances[c.Instance]:
 		return illegal(RuleInstance, "entry %d is no instance_start", c.Instance)
-	}
-	if err := s.checkStops(ctx); err != nil {
-		return err
-	}
-	if t := s.tables[ctx.Table]; t != nil && t.closed {
+	case s.Latched():
+		return illegal(RuleLatch, "the entropy latch is set")
+	case s.covers(ctx):
+		return illegal(RuleKill, "a kill switch covers the commit")
+	case t != nil && t.closed:
 		return illegal(RuleTable, "table %s is closed", ctx.Table)
-	}
-	if serial, previous := s.Next(ctx.Table); c.Serial != serial || c.Previous != previous {
+	case c.Serial != serial || c.Previous != previous:
 		return illegal(RuleSerial, "serial %d after %d where table %s is at %d after %d",
 			c.Serial, c.Previous, ctx.Table, serial, previous)
 	}
@@ -36,7 +35,10 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 				Instant(now))
 		}
 	}
-	if err := cmp.Or(s.checkDisclosable(ctx), s.checkParent(ctx, now)); err != nil {
+	if !s.seals(ctx) {
+		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
+	}
+	if err := s.checkParent(ctx, now); err != nil {
 		return err
 	}
 	return cmp.Or(s.checkTerms(ctx), s.checkBlindCommit(c), s.checkCommitter(ctx, e.Actor))
@@ -71,16 +73,14 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 		return illegal(RuleParent, "shuffle %d had to close by %s, and can only expire", ctx.Parent.ID, Instant(p.closeBy))
 	case p.setAside():
 		return illegal(RuleParent, "a close of table %s set shuffle %d aside", ctx.Table, ctx.Parent.ID)
+	case !p.continues():
+		return illegal(RuleParent, "shuffle %d has no child: it is of draws, or tied to one of another ledger", ctx.Parent.ID)
 	}
 	switch of := p.commit().Context; {
-	case of.IsDraw():
-		return illegal(RuleParent, "shuffle %d is of draws, not of cards", ctx.Parent.ID)
 	case of.Table != ctx.Table:
 		return illegal(RuleParent, "shuffle %d is at table %s", ctx.Parent.ID, of.Table)
 	case of.DeckHash != ctx.DeckHash:
 		return illegal(RuleParent, "shuffle %d is of another deck", ctx.Parent.ID)
-	case p.blind || p.forLedger:
-		return illegal(RuleParent, "shuffle %d is tied to one of another ledger, and has no child", ctx.Parent.ID)
 	}
 	for _, pos := range ctx.Parent.Positions {
 		if int(pos) >= p.m {
@@ -283,8 +283,8 @@ func (s *State) checkClose(c *Close, e Entry) error {
 		return illegal(RuleDeadline, "the outcome %s comes at %s, and shuffle %d closes by %s", c.Outcome, Instant(now),
 			c.Shuffle, Instant(o.closeBy))
 	}
-	if c.Outcome == OutcomeContinued && s.pair == nil {
-		return illegal(RuleOutcome, "the outcome continued follows the commit of a child")
+	if c.Outcome == OutcomeContinued && (s.pair == nil || s.pair.child == 0 && !o.continues()) {
+		return illegal(RuleOutcome, "the outcome continued follows the commit of a child that the shuffle can have")
 	}
 	disclosed, _ := DisclosedBy(c)
 	return cmp.Or(checkBlindClose(o, c), s.checkDisclosed(disclosed))

@@ -49,16 +49,12 @@ func (s *State) checkWaited(a approval, now int64) error {
 	return nil
 }
 
-// waitingFor returns the index in waiting of the first act with this approval that has not expired, −1 for none.
+// waitingFor returns the index in waiting of the first act with this approval that has not expired, −1 for none. A
+// cancel is for an act of any kind.
 func (s *State) waitingFor(a approval, now int64) int {
 	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool {
-		return w.Act == a.act && w.Digest == a.digest && now < w.Expires
+		return (w.Act == a.act || a.act == ActCancel) && w.Digest == a.digest && now < w.Expires
 	})
-}
-
-// waitingDigest is waitingFor of any act with this digest.
-func (s *State) waitingDigest(digest [32]byte, now int64) int {
-	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool { return w.Digest == digest && now < w.Expires })
 }
 
 // unwait takes the act at index i from those that wait; −1 takes none.

@@ -17,7 +17,7 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 	s := NewState()
 	apply := func(want string, body Body) {
 		t.Helper()
-		if got := codeOf(s.Apply(Entry{Time: 1, Actor: someone, Body: body})); got != want {
+		if got := codeOf(s.Apply(Entry{Time: 1, Actor: someone, Body: s.Counted(body)})); got != want {
 			t.Fatalf("entry %d, %s %+v: %s, want %s", s.Size(), body.Type(), body, got, want)
 		}
 	}

@@ -26,6 +26,7 @@ func benchState(tb testing.TB) *State {
 
 func benchApply(tb testing.TB, s *State, entries []Entry) {
 	for _, e := range entries {
+		e.Body = s.Counted(e.Body)
 		if err := s.Apply(e); err != nil {
 			tb.Fatal(err)
 		}

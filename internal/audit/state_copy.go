@@ -9,7 +9,7 @@ import (
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
 // hold, and with what State makes of it.
-const savedVersion = 7
+const savedVersion = 8
 
 // Saved is what a state keeps, except its open shuffles, as values that the caller may write down.
 // It is no evidence: Restore believes it, so the caller must know where it comes from.
@@ -103,7 +103,7 @@ func (s *State) Reopen(saved SavedShuffle) error {
 		return fmt.Errorf("%w state: shuffle %d has depth %d in its chain", ErrMalformed, saved.ID, depth)
 	}
 	o.next, o.round, o.mixed, o.takeovers = saved.Next, saved.Round, saved.Mixed, saved.Takeovers
-	o.given = slices.Clone(saved.Given)
+	o.entries, o.given = saved.Entries, slices.Clone(saved.Given)
 	o.restore(saved.Chain)
 	o.owner = s.identity(Actor{Identity: saved.Owner})
 	s.open.insert(o)

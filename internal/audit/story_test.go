@@ -21,8 +21,7 @@ const storyCap = 3600 // seconds
 func newStory(changes ...func(*refGenesis)) *story {
 	s := &story{now: sampleTime, tapes: make(map[uint64]hexed), serials: make(map[string][]uint64)}
 	g := with(refGenesis{Revision: 1, Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7,
-		Disclosure:     1,
-		DefaultCloseBy: 60, MaxCloseBy: storyCap, Access: 1}, changes...)
+		Disclosure: 1, DefaultCloseBy: 60, MaxCloseBy: storyCap, Access: 1}, changes...)
 	s.then(refEntry{Genesis: &g})
 	s.then(s.start())
 	return s
@@ -49,6 +48,14 @@ func (s *story) dated(e refEntry) refEntry {
 	if e.Identity == "" {
 		e.Identity, e.Credential = e.writer()
 	}
+	if e.Close != nil && e.Close.Entries == 0 {
+		e.Close = &[]refClose{*e.Close}[0]
+		e.Close.Entries = uint16(s.model().entriesOf(e.Close.Shuffle))
+	}
+	if e.Disclose != nil && e.Disclose.Entries == 0 {
+		e.Disclose = &[]refDisclose{*e.Disclose}[0]
+		e.Disclose.Entries = uint16(s.model().entriesOf(e.Disclose.Shuffle))
+	}
 	return e
 }
 
@@ -67,8 +74,7 @@ func (s *story) start() refEntry {
 // commit is the next commit of a table: four cards of a deck unless changed.
 func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
 	ctx := with(refContext{Origin: sampleOrigin, Genesis: refSum(s.entries[0].bytes()),
-		Production: s.genesis().Production, Table: table, Algorithm: 1,
-		Kind:     1,
+		Production: s.genesis().Production, Table: table, Algorithm: 1, Kind: 1,
 		DeckHash: bytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
 	c := &refCommit{Context: ctx, Serial: 1, CloseBy: s.now + 60_000, Request: bytesOf("request", 32), Instance: 1,
 		KeyTag: refKeyTag(ctx.Origin, "dealer-1", ctx.Table, fmt.Sprint("key-", len(s.entries)))}

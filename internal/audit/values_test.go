@@ -21,9 +21,9 @@ func (e refEntry) entry() Entry {
 		out.Body = e.Deal.body()
 	case e.Close != nil:
 		c := e.Close
-		out.Body = &Close{Shuffle: c.Shuffle, Outcome: Outcome(c.Outcome), Reason: Reason(c.Reason), Form: Form(c.Form),
-			Tape: c.Tape, Key: c.Key, Blind: c.Blind.value(), Follows: c.Follows.value(),
-			Extensions: extensions(c.Extensions)}
+		out.Body = &Close{Shuffle: c.Shuffle, Entries: int(c.Entries), Outcome: Outcome(c.Outcome),
+			Reason: Reason(c.Reason), Form: Form(c.Form), Tape: c.Tape, Key: c.Key, Blind: c.Blind.value(),
+			Follows: c.Follows.value(), Extensions: extensions(c.Extensions)}
 	case e.Key != nil:
 		out.Body = e.Key.body()
 	case e.Event != nil:
@@ -46,8 +46,8 @@ func (e refEntry) entry() Entry {
 		out.Body = r
 	case e.Disclose != nil:
 		d := e.Disclose
-		out.Body = &DisclosureEntry{Shuffle: d.Shuffle, Form: Form(d.Form), Tape: d.Tape, Key: d.Key,
-			Extensions: extensions(d.Extensions)}
+		out.Body = &DisclosureEntry{Shuffle: d.Shuffle, Entries: int(d.Entries), Form: Form(d.Form), Tape: d.Tape,
+			Key: d.Key, Extensions: extensions(d.Extensions)}
 	case e.Opaque != nil:
 		out.Body = &Opaque{Code: Type(e.Opaque.Type), Data: e.Opaque.Body}
 	}

@@ -109,11 +109,10 @@ func TestLegalityVectors(t *testing.T) {
 // TestRulesAreListed: the codes of section 9, each once.
 func TestRulesAreListed(t *testing.T) {
 	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable,
-		RuleSerial,
-		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
-		RuleMix, RulePlace,
-		RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
-		RuleCredential, RuleTerms, RuleReveal, RuleCoDealer, RuleRound, RuleSetAside}
+		RuleSerial, RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline,
+		RuleEarlier, RuleMix, RulePlace, RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner,
+		RuleTwoPersons, RuleAct, RuleAdmins, RuleCredential, RuleTerms, RuleReveal, RuleCoDealer, RuleRound,
+		RuleSetAside, RuleEntries}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {

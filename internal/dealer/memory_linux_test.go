@@ -43,9 +43,9 @@ func TestMemoryDaemon(t *testing.T) {
 	if how == "" {
 		t.Skip("only as a child of TestNoTapeStays")
 	}
-	pair, err := disclosure.NewPair(audit.KeyHybrid)
+	auditor, err := disclosure.NewAuditor(append([]byte{audit.KeyHybrid}, make([]byte, 32)...))
 	must(t, err)
-	tb := newTableWith(t, setting{disclosure: audit.DisclosureAuditor, auditors: [][]byte{pair.Public()}})
+	tb := newTableWith(t, setting{disclosure: audit.DisclosureAuditor, auditors: [][]byte{auditor.Public()}})
 	tb.cfg.Keys = memoryRing(t)
 	tb.Dealer = dealer.New(tb.cfg)
 	out := json.NewEncoder(os.Stdout)

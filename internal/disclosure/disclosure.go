@@ -137,63 +137,42 @@ func infoOf(kem *audit.KEM, label, origin string) ([]byte, error) {
 	return info, nil
 }
 
-// Pair is a disclosure key with its private half, until its entry is made. It is stored nowhere.
-type Pair struct{ *key }
-
-// NewPair makes a disclosure key of a type, the first byte of an auditor's.
-func NewPair(kind byte) (*Pair, error) {
-	kem, ok := audit.KEMOf([]byte{kind})
-	if !ok {
-		return nil, fmt.Errorf("making a disclosure key of type %d: %w", kind, audit.ErrUnknown)
-	}
-	k, err := kem.GenerateKey()
-	if err != nil {
-		return nil, fmt.Errorf("making a disclosure key: %w", err)
-	}
-	return &Pair{&key{k, kem, append([]byte{kind}, k.PublicKey().Bytes()...)}}, nil
-}
-
 // Public returns the public half, type byte first.
 func (k *key) Public() []byte { return bytes.Clone(k.public) }
-
-// Wrap seals the private half to an auditor key, for the ledger named origin.
-func (p *Pair) Wrap(origin string, auditor []byte) (audit.Wrap, error) {
-	if kem, known := audit.KEMOf(auditor); known && kem != p.kem {
-		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key of type %d to an auditor key of type %d: a tape is "+
-			"as safe as the weakest key that opens it, so all have one type", p.kem.Type, kem.Type)
-	}
-	private, err := p.Bytes()
-	if err != nil {
-		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key: %w", err)
-	}
-	private = bytes.Clone(private) // a hybrid key gives its own seed
-	defer clear(private)
-	sealed, err := seal(auditor, labelWrap, origin, p.public, private)
-	if err != nil {
-		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key to the auditor key %x: %w", audit.KeyID(auditor),
-			err)
-	}
-	return audit.Wrap{Auditor: audit.KeyID(auditor), Sealed: sealed}, nil
-}
 
 // Body makes a disclosure key and returns the body of its key entry, with a wrap to each of the auditor keys. There is
 // no other copy of the private half. No auditor is left out: a key that cannot be wrapped to is an error. The
 // disclosure key has the type of the auditor keys, which all have the same.
 func Body(origin string, auditors [][]byte) (*audit.Key, error) {
 	if len(auditors) == 0 {
-		return nil, fmt.Errorf("making a disclosure key: no auditor key to wrap it to")
+		return nil, errors.New("making a disclosure key: no auditor key to wrap it to")
 	}
-	pair, err := NewPair(auditors[0][0])
+	kem, ok := audit.KEMOf(auditors[0])
+	if !ok {
+		return nil, fmt.Errorf("making a disclosure key of type %d: %w", auditors[0][0], audit.ErrUnknown)
+	}
+	made, err := kem.GenerateKey()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("making a disclosure key: %w", err)
 	}
-	k := &audit.Key{Subject: audit.SubjectDisclosure, Public: pair.Public()}
+	private, err := made.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("making a disclosure key: %w", err)
+	}
+	private = bytes.Clone(private) // a hybrid key gives its own seed
+	defer clear(private)
+	k := &audit.Key{Subject: audit.SubjectDisclosure, Public: append([]byte{kem.Type}, made.PublicKey().Bytes()...)}
 	for _, auditor := range auditors {
-		w, err := pair.Wrap(origin, auditor)
-		if err != nil {
-			return nil, err
+		if other, known := audit.KEMOf(auditor); known && other != kem {
+			return nil, fmt.Errorf("wrapping a disclosure key of type %d to an auditor key of type %d: a tape is as safe as "+
+				"the weakest key that opens it, so all have one type", kem.Type, other.Type)
 		}
-		k.Wraps = append(k.Wraps, w)
+		id := audit.KeyID(auditor)
+		sealed, err := seal(auditor, labelWrap, origin, k.Public, private)
+		if err != nil {
+			return nil, fmt.Errorf("wrapping a disclosure key to the auditor key %x: %w", id, err)
+		}
+		k.Wraps = append(k.Wraps, audit.Wrap{Auditor: id, Sealed: sealed})
 	}
 	slices.SortFunc(k.Wraps, func(a, b audit.Wrap) int { return bytes.Compare(a.Auditor[:], b.Auditor[:]) })
 	return k, nil

@@ -284,22 +284,14 @@ func TestNothingIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPair(audit.KeyHybrid)
-	if err != nil {
-		t.Fatal(err)
-	}
 	disclosure, err := o.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := p.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, short := NewAuditor(typed(2, private[:31]))
 	_, long := Seal(a.Public(), "", 1, [32]byte{}, tape)
-	said := fmt.Sprintf("%v %+v %#v %v %+v %#v %v %+v %#v %v %+v %#v %v %v", a, a, a, *a.key, *a.key, *a.key, o, o, o, p, p, p, short, long)
-	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure, "pair's": pair,
+	said := fmt.Sprintf("%v %+v %#v %v %+v %#v %v %+v %#v %v %v", a, a, a, *a.key, *a.key, *a.key, o, o, o, short, long)
+	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure,
 		"tape": tape} {
 		head := secret[:16]
 		for _, form := range []string{string(head), hex.EncodeToString(head),

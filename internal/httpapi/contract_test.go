@@ -159,7 +159,7 @@ func TestProblemsAreTheContracts(t *testing.T) {
 // internalRules are those that a request cannot break, whatever it says.
 var internalRules = []string{
 	audit.RuleGenesisFirst, audit.RuleTime, audit.RuleOrigin, audit.RuleInstance,
-	audit.RuleSerial, audit.RuleForm,
+	audit.RuleSerial, audit.RuleForm, audit.RuleEntries,
 }
 
 // TestEveryRuleHasACode reads the rules from the source of package audit.

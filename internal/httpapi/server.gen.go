@@ -1629,6 +1629,9 @@ type VerdictShuffled struct {
 
 	// Parent Of a child, the shuffle from whose cards the house chose these.
 	Parent *Index `json:"parent,omitempty"`
+
+	// Ranges Of a draw list, the range of each value, which is 1 to it.
+	Ranges []uint32 `json:"ranges,omitempty"`
 }
 
 // VerdictShuffledKind Numbers are without repeats, draws each from a range of its own.

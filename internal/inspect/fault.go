@@ -39,7 +39,7 @@ const (
 	CodeCommitment  = "commitment_twice" // two commits with one commitment
 	CodeKeyTag      = "key_tag_twice"    // two commits under one idempotency key
 	CodeSlot        = "slot_twice"       // one slot hash in two commits
-	CodeActHead     = "act_head"         // the head that an act names is not that of the entries
+	CodeActHead     = "act_head"         // the head that an act or an adoption names is not that of the entries
 	CodeManifest    = "manifest"         // the manifest is malformed, or older than what was exported
 
 	// Of a pair of ledgers (docs/SPEC-BLIND.md section 9).

@@ -72,11 +72,11 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// actHeads names an act whose head has another root than the entries have: it was signed for another history.
+// actHeads names an act or an adopted head that has another root than the entries have: it is of another history.
 func (f *fold) actHeads(r *Report) error {
 	wrong, err := heads(f.ctx, f.src, f.size, &f.heads)
 	if wrong.count > 0 {
-		r.Add(fault(CodeActHead, "", "the act names another root for %d entries than they have, one of %d such heads",
+		r.Add(fault(CodeActHead, "", "the entry names another root for %d entries than they have, one of %d such heads",
 			wrong.first.size, wrong.count).at(wrong.first.entry))
 	}
 	return err

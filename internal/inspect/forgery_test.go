@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -127,16 +128,20 @@ var forgeries = []struct {
 		clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "t1", Reason: "settled"}
 		digest := audit.Approved(audit.Daemon.Identity, clear)
 		saw := audit.Head{Size: l.Size, Root: l.Root()}
-		for _, root := range [][32]byte{saw.Root, {1}, saw.Root, {2}, {}} {
+		for _, root := range [][32]byte{saw.Root, {1}, saw.Root, {2}} {
 			l.Append(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: "t1", Reason: "dispute"})
-			if l.Saw = (&audit.Head{Size: saw.Size, Root: root}); root == [32]byte{} {
-				l.Saw = &audit.Head{} // of no entry, which is no head
-			}
+			l.Saw = &audit.Head{Size: saw.Size, Root: root}
 			l.Act(audit.ActKillClear, digest, "alice", "bob")
 			l.Append(clear)
 		}
 		l.hand("t1")
 	}, []string{"act_head"}},
+	{"an adopted head of another history", func(l *ledger) {
+		l.hand("t1")
+		adopted := &audit.Event{Kind: audit.EventHeadAdopted, Size: l.Size, Digest: [32]byte{1}, Reason: "restored"}
+		l.Approve(audit.Operator.Identity, adopted)
+		l.By(audit.Operator, adopted)
+	}, append(slices.Repeat([]string{"rule_credential"}, 4), "act_head")}, // an adopted head revokes the dealer's
 	{"under the latch", func(l *ledger) {
 		l.Append(&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchRepetition, Instance: 1})
 		l.hand("t1")

@@ -39,7 +39,7 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 		return false
 	case rule.Code == audit.RuleCredential, rule.Code == audit.RuleRound: // created there, or dealt from a parent
 		return true
-	case rule.Code == audit.RuleOwner: // it may have been taken over there
+	case rule.Code == audit.RuleOwner, rule.Code == audit.RuleEntries: // taken over there, or of the shuffle
 		return l.between(audit.ShuffleOf(e.Body), index)
 	case rule.Code == audit.RuleEarlier:
 		return l.between(f.firstWaiting(audit.ShuffleOf(e.Body)), index)

@@ -92,13 +92,16 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 		return
 	}
 	heads := &f.report.AdoptedHeads
-	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(*heads) < MaxListed {
-		*heads = append(*heads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time), Identity: e.Actor.Identity,
-			Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
+	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted {
+		f.heads.claim(f.size, audit.Head{Size: b.Size, Root: b.Digest}, index)
+		if len(*heads) < MaxListed {
+			*heads = append(*heads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time), Size: b.Size,
+				Identity: e.Actor.Identity, Credential: e.Actor.Credential, LostSize: b.LostSize, Reason: b.Reason})
+		}
 	}
 	if f.conduct.Approving != 0 {
 		if legal { // otherwise another entry came, and the rule pair named it
-			f.approved(f.conduct.Approving, index)
+			f.actLine(f.conduct.Approving).Approved = &index
 		}
 	} else if len(waiting) > 0 {
 		f.brokeGlass(e, index, waiting)
@@ -115,21 +118,19 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.Wa
 	}
 	line.Waited = slices.ContainsFunc(f.state.WaitingActs(), func(w audit.WaitingAct) bool { return w.Index == index })
 	f.conduct.Approving = 0
-	if a.Act == audit.ActCancel {
+	switch {
+	case line.Waited:
+		f.report.Acts.Waited++
+	case a.Act != audit.ActCancel:
+		f.conduct.Approving = index
+	default:
 		at := slices.IndexFunc(before, func(w audit.WaitingAct) bool { return w.Digest == a.Digest })
 		if at >= 0 {
-			if l := f.actLine(before[at].Index); l != nil {
-				l.Cancelled = &index
-			}
+			f.actLine(before[at].Index).Cancelled = &index
 		}
-	} else if !line.Waited {
-		f.conduct.Approving = index
 	}
 	f.report.Acts.Count++
 	f.heads.claim(f.size, audit.Head{Size: a.HeadSize, Root: a.HeadRoot}, index)
-	if line.Waited {
-		f.report.Acts.Waited++
-	}
 	if len(f.report.Acts.List) < MaxListed {
 		f.report.Acts.List = append(f.report.Acts.List, line)
 	}
@@ -147,25 +148,16 @@ func (f *fold) brokeGlass(e audit.Entry, index uint64, waiting []audit.WaitingAc
 		return
 	}
 	f.report.Acts.BreakGlass++
-	if l := f.actLine(waiting[at].Index); l != nil {
-		l.BreakGlass = true
-	}
-	f.approved(waiting[at].Index, index)
+	line := f.actLine(waiting[at].Index)
+	line.BreakGlass, line.Approved = true, &index
 }
 
-// approved notes the entry that an act approved.
-func (f *fold) approved(act, index uint64) {
-	if l := f.actLine(act); l != nil {
-		l.Approved = &index
-	}
-}
-
-// actLine returns the line of the act of this index, nil if it is not listed.
+// actLine returns the line of the act of this index, one that goes nowhere if it is not listed.
 func (f *fold) actLine(index uint64) *ActLine {
 	at, ok := slices.BinarySearchFunc(f.report.Acts.List, index,
 		func(l ActLine, index uint64) int { return int(l.Entry) - int(index) })
 	if !ok {
-		return nil
+		return new(ActLine)
 	}
 	return &f.report.Acts.List[at]
 }

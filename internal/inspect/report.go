@@ -88,7 +88,7 @@ type Counts struct {
 	EndedEarly    uint64            `json:"ended_early"`
 	Continued     uint64            `json:"continued"`
 	Void          uint64            `json:"void"`
-	VoidBy        map[string]uint64 `json:"void_by"`   // by reason, also set_aside
+	VoidBy        map[string]uint64 `json:"void_by"`   // by reason, also set_aside and not_dealt
 	SetAside      map[string]uint64 `json:"set_aside"` // of all, by the identity of the commit
 	SetAsideMixed uint64            `json:"set_aside_mixed"`
 	Shuffled      map[string]uint64 `json:"shuffled"` // by what; at most MaxListed, and the rest as "others"

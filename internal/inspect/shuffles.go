@@ -130,9 +130,12 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	level := f.level(l, o.ID)
 	if f.counts(l) {
 		t, as, why := f.table(l.Table), outcome, reason.String()
-		if o.Aside {
+		switch void := outcome == audit.OutcomeVoid || outcome == audit.OutcomeExpired; {
+		case o.Aside:
 			as, why = audit.OutcomeVoid, "set_aside"
 			t.setAside(l)
+		case !l.Dealt && !void: // else a house could look at an order, and draw another, and no figure would show it
+			as, why = audit.OutcomeVoid, "not_dealt"
 		}
 		t.ended(as, why, level)
 	}

@@ -186,7 +186,7 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 			return &e
 		}
 	}
-	return b
+	return l.state.Counted(b)
 }
 
 // checkpointSize is the size of the checkpoint that a deal or mix names: the newest cosigned

@@ -59,8 +59,8 @@ func CheckCardName(c string) error {
 // alike on paper. The list is fixed here, not taken from a version of Unicode (docs/SPEC.md section 3.1).
 var invisible = regexp.MustCompile(`[\x00-\x1F\x{7F}-\x{A0}\x{AD}\x{34F}\x{600}-\x{605}\x{61C}\x{6DD}\x{70F}` +
 	`\x{890}-\x{891}\x{8E2}\x{115F}-\x{1160}\x{1680}\x{17B4}-\x{17B5}\x{180B}-\x{180F}\x{2000}-\x{200F}` +
-	`\x{2028}-\x{202F}\x{205F}-\x{206F}\x{3000}\x{3164}\x{FE00}-\x{FE0F}\x{FEFF}\x{FFA0}\x{FFF0}-\x{FFFB}\x{110BD}` +
-	`\x{110CD}\x{13430}-\x{1343F}\x{1BCA0}-\x{1BCA3}\x{1D173}-\x{1D17A}\x{E0000}-\x{E0FFF}]`)
+	`\x{2028}-\x{202F}\x{205F}-\x{206F}\x{2800}\x{3000}\x{3164}\x{FE00}-\x{FE0F}\x{FEFF}\x{FFA0}\x{FFF0}-\x{FFFB}` +
+	`\x{110BD}\x{110CD}\x{13430}-\x{1343F}\x{16FE4}\x{1BCA0}-\x{1BCA3}\x{1D159}\x{1D173}-\x{1D17A}\x{E0000}-\x{E0FFF}]`)
 
 // Invisible reports whether a text has a character that the names of cards must not have.
 func Invisible(s string) bool { return invisible.MatchString(s) }

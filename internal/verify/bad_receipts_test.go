@@ -28,7 +28,8 @@ func editedReceipts(b *badAdder) {
 	receipts(stepEntries, "no-genesis", "without the genesis", drop(atGenesis))
 	receipts(stepEntries, "no-commit", "without the commit", drop(atCommit))
 	receipts(stepEntries, "no-mix", "without the mix that the plan asks for", drop(atMix))
-	receipts(stepLegality, "no-first-deal", "without a deal, the places have a gap", drop(atDeal))
+	receipts(stepEntries, "no-first-deal", "without a deal, the places have a gap", drop(atDeal))
+	receipts(stepEntries, "no-last-deal", "without the last deal, as if nothing had come of it", drop(atDeal2))
 	receipts(stepEntries, "deal-twice", "the same receipt twice",
 		func(r []string) []string { return slices.Insert(r, atDeal, r[atDeal]) })
 	receipts(stepEntries, "genesis-twice", "a second genesis",

@@ -288,15 +288,15 @@ func unknownCodes(b *badAdder) {
 	code(atCommit, "disclosure", func(e []byte) int { return endAt(e) + 1 }, 3)
 	code(atMix, "mix-source", fixed(inBody+17), 5)
 	code(atDeal, "purpose", fixed(inBody+23), 7)
-	code(atClose, "outcome", fixed(inBody+8), 6)
+	code(atClose, "outcome", fixed(inBody+10), 6)
 	b.edited(unjudged, "unknown-reason", "a code that this version does not know", rich(b.T),
 		func(f *audit.Transcript) {
 			reentry(b.T, f, atClose, func(entry []byte) []byte {
-				entry[inBody+8], entry[inBody+9] = byte(audit.OutcomeVoid), 12
+				entry[inBody+10], entry[inBody+11] = byte(audit.OutcomeVoid), 12
 				return entry
 			})
 		})
-	code(atClose, "form", fixed(inBody+10), 3)
+	code(atClose, "form", fixed(inBody+12), 3)
 
 	g := plain(b.T)
 	file := string(g.file(""))
@@ -343,9 +343,9 @@ func malformedEntries(b *badAdder) {
 		const cut = planned + 33 + 33 + 41
 		return slices.Insert(slices.Delete(e, cut, cut+1), planned, 3)
 	})
-	entry(atClose, "reason-without-void", set(inBody+9, 1))
-	entry(atClose, "unknown-reason-without-void", set(inBody+9, 12))
-	entry(atClose, "no-form-with-tape", set(inBody+10, 0))
+	entry(atClose, "reason-without-void", set(inBody+11, 1))
+	entry(atClose, "unknown-reason-without-void", set(inBody+11, 12))
+	entry(atClose, "no-form-with-tape", set(inBody+12, 0))
 	entry(atMix, "no-values", set(inBody+16, 0))
 	b.edited(stepFormat, "malformed-too-long", "an entry beyond the limit", rich(b.T), func(f *audit.Transcript) {
 		reentry(b.T, f, atDeal, func(e []byte) []byte { return append(e, make([]byte, audit.MaxEntry+1-len(e))...) })

@@ -318,9 +318,9 @@ func twoFaults(b *badAdder) {
 	edited(stepFormat, "step-format", "a damaged receipt, and an unknown code in an entry", damaged(atClose),
 		set(atCommit, algorithm, 2))
 	edited(unjudged, "entry-unknown", "an unknown code in an entry, and a malformed entry behind it",
-		set(atMix, inBody+17, 5), set(atClose, inBody+10, 0))
+		set(atMix, inBody+17, 5), set(atClose, inBody+12, 0))
 	edited(stepEntries, "entry-malformed", "a malformed entry, and an unknown code behind it", set(atMix, inBody+16, 0),
-		set(atClose, inBody+8, 6))
+		set(atClose, inBody+10, 6))
 	edited(stepEntries, "field-malformed", "an origin that is none, and an unknown algorithm behind it",
 		set(atCommit, inContext+1, 'E'), set(atCommit, algorithm, 2))
 	edited(unjudged, "field-unknown", "an unknown algorithm, and a number of cards that none can be behind it",
@@ -328,11 +328,11 @@ func twoFaults(b *badAdder) {
 	edited(stepEntries, "recipe-malformed", "more cards taken than there are, and an unknown source behind it",
 		set(atCommit, recipe+36, 7), set(atCommit, planned, 4))
 	edited(stepEntries, "reason-malformed", "a reason without void, and an unknown form behind it",
-		set(atClose, inBody+9, 1), set(atClose, inBody+10, 3))
+		set(atClose, inBody+11, 1), set(atClose, inBody+12, 3))
 	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 7),
 		set(atDeal, inBody+31, 2))
 	edited(unjudged, "unknown-before-signature", "an unknown code, in a file that nobody signed",
-		set(atClose, inBody+8, 6), func(f *audit.Transcript) {
+		set(atClose, inBody+10, 6), func(f *audit.Transcript) {
 			f.Checkpoint = strings.Replace(f.Checkpoint, "\n"+fmt.Sprint(len(rich(b.T).h.entries))+"\n", "\n1000\n", 1)
 		})
 

@@ -197,6 +197,14 @@ func cheatingCloses(b *badAdder) {
 	})
 	closes(stepLegality, "continued-alone", "continued without room for a child's commit",
 		as(audit.Close{Outcome: audit.OutcomeContinued}, func(*game) []byte { return nil }))
+	b.cheat(stepLegality, "continued-draws", "draws continued: they have no child, and nobody would see their tape",
+		func(h *house) *game {
+			return h.commitTo(h.draws(6, 6), nil).deal(seat("seat-1", 1)).close(audit.OutcomeContinued, 0)
+		})
+	closes(stepEntries, "counts-fewer", "a close that counts an entry less", func(g *game) {
+		g.closeAs(&audit.Close{Shuffle: g.id, Entries: len(g.indexes) - 1, Outcome: audit.OutcomeCompleted,
+			Form: audit.FormTape, Tape: g.tape})
+	})
 	closes(stepLegality, "sealed-though-public", "sealed to auditors where everybody was promised the tape",
 		as(audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Key: 2},
 			func(g *game) []byte { return seeded("s", len(g.tape)+1169) }))

@@ -191,8 +191,8 @@ func (h *house) hire(who audit.Actor) {
 // approve writes the act by which both administrators approve what who adds next.
 func (h *house) approve(act audit.Act, who audit.Actor, body audit.Body) {
 	h.t.Helper()
-	a := &audit.ActEntry{Act: act, Digest: audit.Approved(who.Identity, body), Previous: h.act, Expires: h.now +
-		3600_000}
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(who.Identity, body), Previous: h.act, HeadSize: 1,
+		HeadRoot: tlog.RecordHash(h.entries[0]), Expires: h.now + 3600_000}
 	signed := a.Signed(sha256.Sum256(h.entries[0]))
 	for _, name := range []string{"alice", "bob"} {
 		s := audit.ActSignature{Administrator: name}
@@ -392,6 +392,10 @@ func (g *game) add(body audit.Body) {
 		b.Checkpoint = cmp.Or(b.Checkpoint, g.id+1)
 	case *audit.Deal:
 		b.Checkpoint = cmp.Or(b.Checkpoint, g.id+1)
+	case *audit.Close:
+		b.Entries = cmp.Or(b.Entries, len(g.indexes))
+	case *audit.DisclosureEntry:
+		b.Entries = cmp.Or(b.Entries, len(g.indexes))
 	}
 	g.indexes = append(g.indexes, g.h.add(body))
 }

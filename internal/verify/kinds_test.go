@@ -487,12 +487,6 @@ var exchanged = []kind{
 	{"no-receipts", "no receipts", stepFormat, func(v victim) []byte {
 		return v.edited(func(f *audit.Transcript) { f.Receipts = []string{} })
 	}, nil},
-	{"no-first-deal", "the first deal left out", stepLegality, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) {
-			i := len(f.Receipts) - 1 - len(v.g.deals)
-			f.Receipts = slices.Delete(f.Receipts, i, i+1)
-		})
-	}, nil},
 	{"close-twice", "the last receipt twice", stepEntries, func(v victim) []byte {
 		return v.edited(func(f *audit.Transcript) { f.Receipts = append(f.Receipts, f.Receipts[len(f.Receipts)-1]) })
 	}, nil},

@@ -130,7 +130,7 @@ func takenOver(b *badAdder) {
 
 	taken := func() *game { return plainTaken(b.T) }
 	const atTakeover = atMix + 1 // genesis, commit, deal, takeover, deal, close
-	b.edited(stepLegality, "takeover-left-out", "the receipt of the takeover is missing", taken(),
+	b.edited(stepEntries, "takeover-left-out", "the receipt of the takeover is missing", taken(),
 		func(f *audit.Transcript) {
 			f.Receipts = slices.Delete(f.Receipts, atTakeover, atTakeover+1)
 		})

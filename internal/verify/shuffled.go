@@ -11,6 +11,7 @@ import (
 type Shuffled struct {
 	Kind    string         `json:"kind"`              // "cards", "draws" or "numbers"
 	Of      uint32         `json:"of,omitempty"`      // of numbers: the largest
+	Ranges  []uint32       `json:"ranges,omitempty"`  // of a draw list: each value is 1 to its range
 	Cards   int            `json:"cards,omitempty"`   // of cards: how many, of which Verdict.Places were taken
 	Deck    string         `json:"deck,omitempty"`    // the first published name of the deck
 	Like    string         `json:"like,omitempty"`    // without Deck: the published deck with the fewest differences
@@ -20,26 +21,23 @@ type Shuffled struct {
 
 // shuffled describes what a commit shuffles. A deck that differs in more than half of its cards is like none.
 func shuffled(c *audit.Context, deck shuffle.Deck) *Shuffled {
-	s := &Shuffled{Kind: "cards", Of: c.Of, Cards: c.Recipe.Cards}
-	if c.IsDraw() {
-		if s.Kind = "draws"; c.IsNumbers() {
-			s.Kind = "numbers"
-		}
-		return s
+	switch {
+	case c.IsNumbers():
+		return &Shuffled{Kind: "numbers", Of: c.Of}
+	case c.IsDraw():
+		return &Shuffled{Kind: "draws", Ranges: c.Recipe.Ranges}
 	}
+	s := &Shuffled{Kind: "cards", Cards: c.Recipe.Cards}
 	if c.Parent != nil {
 		s.Parent = c.Parent.ID
 	}
-	names := append(shuffle.Names(), shuffle.Positions(deck.Len()).Name())
-	for _, name := range names {
-		if p, _ := shuffle.Named(name); p.Hash() == c.DeckHash {
-			s.Deck = name
+	least := deck.Len()/2 + 1
+	for _, name := range append(shuffle.Names(), shuffle.Positions(deck.Len()).Name()) {
+		p, _ := shuffle.Named(name)
+		if p.Hash() == c.DeckHash {
+			s.Deck, s.Like, s.Differs = name, "", nil
 			return s
 		}
-	}
-	least := deck.Len()/2 + 1
-	for _, name := range names {
-		p, _ := shuffle.Named(name)
 		more, n := make(map[string]int), 0
 		for _, card := range deck.Cards() {
 			more[card]++

@@ -36,7 +36,7 @@ func TestNoChoiceIsLeft(t *testing.T) {
 				g.h.now += 1000
 				var illegal *audit.Illegal
 				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: g.h.actorOf(body),
-					Body: body}); errors.As(err, &illegal) {
+					Body: g.h.state.Counted(body)}); errors.As(err, &illegal) {
 					refused = illegal.Code
 					break
 				}

@@ -59,11 +59,17 @@ type ending struct {
 	ended   *audit.DisclosureEntry // what the file says of the tape; nil: the shuffle is open, or was continued
 }
 
-// take keeps what a close or disclosure says of the tape, if it ends the shuffle.
-func (e *ending) take(b audit.Body) {
-	if d, ok := audit.DisclosedBy(b); ok {
+// take keeps what a close or disclosure says of the tape, if it ends the shuffle. So many entries of the shuffle stand
+// in front of it in the file.
+func (e *ending) take(b audit.Body, entries int) error {
+	d, ends := audit.DisclosedBy(b)
+	if ends {
 		e.ended = &d
 	}
+	if d.Entries != entries {
+		return fmt.Errorf("its %s counts %d entries of the shuffle, not %d as in the file", b.Type(), d.Entries, entries)
+	}
+	return nil
 }
 
 // lost reports whether the file says that the tape is lost.
@@ -241,14 +247,14 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		t.reveals = append(t.reveals, b)
 	case *audit.Close:
 		t.closed, t.closing = b, &audit.Foreign{Index: index, Leaf: tlog.RecordHash(t.receipts[i].Entry)}
-		t.ending.take(b)
 		t.v.showClose(b, e.Time)
+		return t.ending.take(b, i-1)
 	case *audit.DisclosureEntry:
 		if t.closed == nil || t.ended != nil {
 			return fmt.Errorf("entry %d is a disclosure, and no close as continued waits for one", index)
 		}
-		t.ending.take(b)
 		t.v.State = "closed"
+		return t.ending.take(b, i-1)
 	}
 	return nil
 }
@@ -330,10 +336,11 @@ func (t *transcript) legality() (string, error) {
 		return "", err
 	}
 	// No earlier: until now the deals might have claimed any number of places.
+	goesOn := t.ended == nil || t.closed.Outcome == audit.OutcomeContinued
 	for _, d := range t.deals {
 		for _, r := range d.Places() {
 			t.dealt = append(t.dealt, dealt{Run: r})
-			t.v.LastRound, t.v.LastGoesOn = r.Round, r.Round > 0 && t.v.State != "closed"
+			t.v.LastRound, t.v.LastGoesOn = r.Round, r.Round > 0 && goesOn
 		}
 	}
 	t.v.Next = len(t.dealt)

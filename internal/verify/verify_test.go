@@ -59,7 +59,11 @@ STEPS
  "outcome": "void",
  "reason": "misdeal",
  "shuffled": {
-  "kind": "draws"
+  "kind": "draws",
+  "ranges": [
+   6,
+   6
+  ]
  },
  "cards": [
   {

@@ -35,6 +35,7 @@ class FileState(State):
         """Apply a reveal, also of a shuffle that is continued."""
         shuffle = self.shuffles[entry.body["shuffle"]]
         shuffle.apply_reveal(entry.body)
+        shuffle.entries += 1
         if entry.body["final"] and shuffle.open:
             self.pair = ("final", shuffle, False)
 

@@ -55,6 +55,8 @@ def excused(rule, entry, index, lost, undealt):
         if rule == "parent":
             return parent is not None and between(parent["id"])
         return body[NAMED[rule]] in lost if rule in NAMED else rule in ANY_OF_COMMIT and bool(lost)
+    if rule == "entries":
+        return between(shuffle)
     if kind == "disclosure":
         return (rule == "not_open" and between(shuffle)
                 or rule == "disclosure_key" and between(body.get("disclosure_key", 0)))

@@ -5,14 +5,14 @@ from errors import Broken
 from rules_commit import holds
 from rules_keys import administrators_rule, co_dealer_pin, genesis_key, key_entry
 from rules_shuffle import SHUFFLE_RULES
-from shuffle_state import CANCEL, CONTINUED, is_tape_lost
+from shuffle_state import CANCEL, CONTINUED, KILL_CLEAR, LATCH_CLEAR, is_tape_lost
 from state import switch
 from wire import RESERVED
 
 DAY = 24 * 3600 * 1000
 ACT_OF_SUBJECT = {4: 1, 3: 2, 1: 3, 5: 4, 6: 8, 7: 11, 8: 13}
 ACT_OF_EVENT = {10: 5, 7: 6, 5: 7}
-WAITING_ACTS = (6, 7)
+WAITING_ACTS = (LATCH_CLEAR, KILL_CLEAR)
 ADMIN, DEALER, BLIND = 3, 1, 5
 
 
@@ -143,7 +143,7 @@ def act_entry(state, entry):
     body = entry.body
     two = body["act"] in state.two_persons and body["act"] != CANCEL
     holds(body["previous"] == state.newest_act, "act", "previous")
-    holds(body["head_size"] <= state.size, "act", "head")
+    holds(1 <= body["head_size"] <= state.size, "act", "head")
     longest = DAY
     if two and body["act"] in WAITING_ACTS:
         longest += state.delay

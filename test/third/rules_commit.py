@@ -90,9 +90,9 @@ def commit_parent(state, entry):
     parent = state.shuffles.get(context["parent"]["id"])
     holds(parent is not None and parent.open, "parent", "not open")
     holds(entry.time < parent.body["close_by"] and parent.depth < MAX_CHAIN, "parent")
-    holds(parent.context["kind"] == 1 and parent.context["table"] == context["table"]
+    holds(parent.continues, "parent", "can have no child")
+    holds(parent.context["table"] == context["table"]
           and parent.context["deck_hash"] == context["deck_hash"], "parent", "another game")
-    holds(parent.co_dealer is None and not parent.is_order, "parent", "co-dealer")
     holds(all(p < parent.m for p in context["parent"]["positions"]), "parent", "positions")
     holds(not parent.set_aside(state.table(context["table"])), "parent", "set aside")
 

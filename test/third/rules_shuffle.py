@@ -150,10 +150,11 @@ def close_rules(state, entry):
         holds((outcome == EXPIRED) == (entry.time >= shuffle.body["close_by"]), "deadline")
     if outcome == CONTINUED:
         demanded = state.pair is not None and state.pair[0] == "continue"
-        holds(demanded or state.partial, "outcome")
+        holds(demanded or (state.partial and shuffle.continues), "outcome")
     close_co_dealer(shuffle, body)
     if outcome != CONTINUED and not is_tape_lost(body):
         tape_rules(state, shuffle, body)
+    holds(body["entries"] == shuffle.entries, "entries")
 
 
 def close_co_dealer(shuffle, body):
@@ -209,6 +210,7 @@ def disclosure_rules(state, entry):
           and (state.partial or not shuffle.last.open), "not_open")
     if entry.body["form"] != 0:
         tape_rules(state, shuffle, entry.body)
+    holds(entry.body["entries"] == shuffle.entries, "entries")
 
 
 def takeover_rules(state, entry):

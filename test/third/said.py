@@ -75,7 +75,7 @@ def shuffle_members(case, found):
         if close.body["outcome"] == 3 and case.last_body is None:
             found["state"] = "continued"
         close_members(found, close)
-    if shuffle.round and found["state"] != "closed":
+    if shuffle.round and (found["state"] != "closed" or close.body["outcome"] == 3):
         found["last_goes_on"] = True
     passed_over(found, case.entries)
     found["shuffled"] = shuffled(case.context, case.file.deck)
@@ -84,7 +84,9 @@ def shuffle_members(case, found):
 def shuffled(context, names):
     """Return what was shuffled."""
     if context["kind"] != 1:
-        return {"kind": "draws"} if context["kind"] == 2 else {"kind": "numbers", "of": context["of"]}
+        if context["kind"] == 3:
+            return {"kind": "numbers", "of": context["of"]}
+        return {"kind": "draws", "ranges": context["ranges"]}
     found = dict(decks.likeness(names), kind="cards", cards=context["n"])
     if "parent" in context:
         found["parent"] = context["parent"]["id"]

@@ -6,7 +6,7 @@ BURN, DISCARD, ORDER_PURPOSE = 3, 4, 6
 COMPLETED, ENDED_EARLY, CONTINUED, VOID, EXPIRED = 1, 2, 3, 4, 5
 TAPE_LOST, REASON_CO_DEALER = 10, 11
 TO_CLOSE, TO_PLAY = 1, 2
-CANCEL = 12
+LATCH_CLEAR, KILL_CLEAR, CANCEL = 6, 7, 12
 
 
 def is_tape_lost(body):
@@ -34,6 +34,7 @@ class Shuffle:
         self.next = 0
         self.round = 0          # of the newest run of the chain
         self.deals = 0
+        self.entries = 1        # that name it and took effect
         self.public = set()
         self.purposes = {}      # by place
         self.runs = {}          # by place
@@ -60,6 +61,11 @@ class Shuffle:
     def is_order(self):
         """Whether the shuffle is an order for another ledger."""
         return "for_ledger" in self.context
+
+    @property
+    def continues(self):
+        """Whether the shuffle can have a child: cards of this ledger alone."""
+        return self.context["kind"] == 1 and self.co_dealer is None and not self.is_order
 
     def set_aside(self, table):
         """Whether a close of its table set the shuffle aside."""

@@ -212,7 +212,8 @@ def tape(reader, body):
 
 def close(reader, passed_over):
     """Read the body of a close (SPEC 5.6)."""
-    body = {"shuffle": reader.u64("shuffle"), "outcome": reader.u8("outcome")}
+    body = {"shuffle": reader.u64("shuffle"), "entries": reader.u16("entries"),
+            "outcome": reader.u8("outcome")}
     codes.check("outcome", body["outcome"], "outcome")
     body["reason"] = reader.u8("reason")
     if body["outcome"] == 4:
@@ -232,7 +233,8 @@ def close(reader, passed_over):
 
 def disclosure(reader, passed_over):
     """Read the body of a disclosure (SPEC 5.13)."""
-    body = {"shuffle": reader.u64("shuffle"), "form": reader.u8("form")}
+    body = {"shuffle": reader.u64("shuffle"), "entries": reader.u16("entries"),
+            "form": reader.u8("form")}
     codes.check("form", body["form"], "form")
     tape(reader, body)
     body.update(extensions(reader, "disclosure_extension", passed_over, {}))

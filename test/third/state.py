@@ -3,7 +3,7 @@
 import hashlib
 
 import hashes
-from shuffle_state import CANCEL, CONTINUED, TO_PLAY, Shuffle, Table
+from shuffle_state import CANCEL, CONTINUED, KILL_CLEAR, LATCH_CLEAR, TO_PLAY, Shuffle, Table
 from wire import RESERVED
 
 
@@ -124,6 +124,7 @@ class State:
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.open and shuffle.plan:
             shuffle.mixed = True
+            shuffle.entries += 1
 
     def begun(self, shuffle):
         """Note that a shuffle was dealt from or closed."""
@@ -134,6 +135,7 @@ class State:
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.open:
             shuffle.apply_deal(entry.body)
+            shuffle.entries += 1
             self.begun(shuffle)
             if entry.body["final"]:
                 self.pair = ("final", shuffle, True)
@@ -143,6 +145,7 @@ class State:
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.last.open:
             shuffle.apply_reveal(entry.body)
+            shuffle.entries += 1
             if entry.body["final"] and shuffle.open:
                 self.pair = ("final", shuffle, False)
 
@@ -152,6 +155,7 @@ class State:
         if not shuffle or not shuffle.open:
             return
         shuffle.open = False
+        shuffle.entries += 1
         self.begun(shuffle)
         if entry.body["outcome"] == CONTINUED and pair and pair[0] == "continue" \
                 and pair[1] is shuffle:
@@ -187,6 +191,7 @@ class State:
             shuffle.owner = entry.identity
             shuffle.may_play = entry.body["extent"] == TO_PLAY
             shuffle.takeovers += 1
+            shuffle.entries += 1
 
     def apply_credential(self, _index, entry, _pair):
         """Apply the creation or the revocation of a credential."""
@@ -225,16 +230,24 @@ class State:
                 self.table(body["table"]).closed_at = index
         elif kind == 4:
             self.kills.add(switch(body))
+            self.disarm(KILL_CLEAR)
         elif kind == 5:
             self.kills.discard(switch(body))
-        elif kind in (6, 7):
-            self.latch = kind == 6
+        elif kind == 6:
+            self.latch = True
+            self.disarm(LATCH_CLEAR)
+        elif kind == 7:
+            self.latch = False
         elif kind == 10:
             for credential in self.credentials.values():
                 credential["revoked"] = True
             self.waiting_acts = []
         if not pair or pair[0] != "act":
             self.use_waiting(entry)
+
+    def disarm(self, kind):
+        """Drop the waiting acts of a kind: a set ends what would clear it."""
+        self.waiting_acts = [act for act in self.waiting_acts if act["act"] != kind]
 
     def use_waiting(self, entry):
         """Remove the first waiting act with the digest of this entry, because it approves one entry only."""

@@ -65,6 +65,8 @@ def place_in_file(case, number, receipt, entry, phase):
     plan = case.entries[1][1].body["context"]["plan"]
     if kind == "deal" and any(source["source"] != 4 for source in plan):
         need(phase["mix"], "entries", "a deal without the mix")
+    if "entries" in body:
+        need(body["entries"] == number - 1, "entries", f"the {kind} counts others")
     phase[kind] = body["outcome"] if kind == "close" else True
 
 

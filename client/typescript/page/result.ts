@@ -41,11 +41,18 @@ function passedOver(v: Verdict): string | null {
   return t.passedOver(num(n), n === 1, num(kinds), kinds === 1);
 }
 
+// ranges says how many values are 1 to what, at most of the first 8 ranges.
+function ranges(list: number[]): string {
+  const runs: [number, number][] = [];
+  list.forEach((k, i) => k === list[i - 1] ? runs.at(-1)![0]++ : runs.push([1, k]));
+  return runs.slice(0, 8).map(([n, k]) => `${num(n)} × 1–${num(k)}`).join(", ") + (runs.length > 8 ? ", …" : "");
+}
+
 // shuffled says what was shuffled, so that a deck which is none of the published ones cannot pass for one of them.
 function shuffled({ shuffled: s, places = 0 }: Verdict): string | null {
   const words = t.shuffled;
   if (s === undefined) return null;
-  if (s.kind === "draws") return words.draws(num(places));
+  if (s.kind === "draws") return words.draws(num(places), iso(ranges(s.ranges!)));
   if (s.kind === "numbers") return words.numbers(num(places), num(s.of!));
   const all = Object.entries(s.differs ?? {}), counts = [...new Set(all.map(([, n]) => n))].sort((a, b) => a - b);
   const differs = counts.map((n) => (n < 0 ? words.fewer : words.more)(num(Math.abs(n)), listed(all.filter(([, m]) => m === n).map(([card]) => iso(spelt(card))))));

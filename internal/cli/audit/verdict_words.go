@@ -36,13 +36,28 @@ func checked(v *verify.Verdict, name string) bool {
 	return false
 }
 
+// ranges says how many values are 1 to what, at most of the first 8 ranges.
+func ranges(list []uint32) (text string) {
+	for n := 0; len(list) > 0; n++ {
+		same := 1
+		for same < len(list) && list[same] == list[0] {
+			same++
+		}
+		if text += fmt.Sprintf(", %d × 1–%d", same, list[0]); n == 7 && same < len(list) {
+			return text[2:] + ", …"
+		}
+		list = list[same:]
+	}
+	return text[2:]
+}
+
 // shuffled says what was shuffled. A deck that is not published is told by how it differs from the one that it is most
 // like.
 func shuffled(v *verify.Verdict) string {
 	s := v.Shuffled
 	switch {
 	case s.Kind == "draws":
-		return fmt.Sprintf("no cards: %d values of a draw list", v.Places)
+		return fmt.Sprintf("no cards: %d values of a draw list (%s)", v.Places, ranges(s.Ranges))
 	case s.Kind == "numbers":
 		return fmt.Sprintf("no cards: %d of the numbers 1 to %d", v.Places, s.Of)
 	}

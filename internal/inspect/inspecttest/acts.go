@@ -8,7 +8,7 @@ import (
 
 // By writes an entry of this actor.
 func (l *Ledger) By(a audit.Actor, body audit.Body) uint64 {
-	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: a, Body: body})
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: a, Body: l.State.Counted(body)})
 }
 
 // Act writes an act of these administrators, by name in ascending order, and returns its

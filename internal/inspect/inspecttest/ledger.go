@@ -54,8 +54,7 @@ type Ledger struct {
 	stream   cipher.Stream
 	serials  map[string][2]uint64
 	came
-	genesis [32]byte    // SHA-256 of entry 0
-	Saw     *audit.Head // what acts name; nil: the newest
+	Saw *audit.Head // what acts name; nil: the newest
 }
 
 // Key returns an Ed25519 key that a name gives.
@@ -124,15 +123,7 @@ func (l *Ledger) Approve(identity string, body audit.Body) {
 	if !ok {
 		panic(fmt.Sprintf("no act approves a %T", body))
 	}
-	a := &audit.ActEntry{Act: act, Digest: audit.Approved(identity, body), Previous: l.State.NewestAct(),
-		Expires: l.Now + 3_600_000}
-	signed := a.Signed(l.genesis)
-	for _, name := range administrators {
-		s := audit.ActSignature{Administrator: name}
-		copy(s.Signature[:], ed25519.Sign(Key("administrator "+name), signed))
-		a.Signatures = append(a.Signatures, s)
-	}
-	l.Append(a)
+	l.Act(act, audit.Approved(identity, body), administrators...)
 }
 
 // Plain is a genesis without witnesses and auditors.
@@ -163,16 +154,13 @@ func (l *Ledger) Append(body audit.Body) uint64 {
 	if who == Dealer {
 		who = l.dealer
 	}
-	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: who, Body: body})
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: who, Body: l.State.Counted(body)})
 }
 
 // AppendEntry writes an entry.
 func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
 	b, err := e.Encode()
 	must(err)
-	if l.Size == 0 {
-		l.genesis = sha256.Sum256(b)
-	}
 	if err := l.State.Apply(e); err != nil {
 		l.Illegal = append(l.Illegal, strings.SplitN(err.Error(), ":", 2)[0])
 		l.State.Force(e)

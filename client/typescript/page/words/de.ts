@@ -94,7 +94,7 @@ export const de: Words = {
     cards: (n, of) => `Was gemischt wurde: ${n} Karten, ${of}.`,
     part: (m, n, of) => `Was gemischt wurde: ${m} von ${n} Karten, ${of}.`,
     child: (n, parent, of) => `Was gemischt wurde: ${n} Karten, die das Haus aus denen der Mischung ${parent} gewählt hat, ${of}.`,
-    draws: (m) => `Was gezogen wurde: ${m} Werte, keine Karten.`,
+    draws: (m, of) => `Was gezogen wurde: ${m} Werte (${of}), keine Karten.`,
     numbers: (m, of) => `Was gezogen wurde: ${m} der Zahlen 1 bis ${of}, keine Karten.`,
     none: "kein veröffentlichtes Deck",
     reordered: (like) => `kein veröffentlichtes Deck, sondern die Karten von ${like} in anderer Reihenfolge`,

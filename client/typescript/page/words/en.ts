@@ -101,7 +101,7 @@ export const en = {
     cards: (n: string, of: string) => `What was shuffled: ${n} cards of ${of}.`,
     part: (m: string, n: string, of: string) => `What was shuffled: ${m} of ${n} cards of ${of}.`,
     child: (n: string, parent: string, of: string) => `What was shuffled: ${n} cards that the house chose from those of shuffle ${parent}, of ${of}.`,
-    draws: (m: string) => `What was drawn: ${m} values, and no cards.`,
+    draws: (m: string, of: string) => `What was drawn: ${m} values (${of}), and no cards.`,
     numbers: (m: string, of: string) => `What was drawn: ${m} of the numbers 1 to ${of}, and no cards.`,
     none: "no published deck",
     reordered: (like: string) => `no published deck, those of ${like} in another order`,

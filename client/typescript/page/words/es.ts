@@ -94,7 +94,7 @@ export const es: Words = {
     cards: (n, of) => `Lo que se mezcló: ${n} cartas, ${of}.`,
     part: (m, n, of) => `Lo que se mezcló: ${m} de ${n} cartas, ${of}.`,
     child: (n, parent, of) => `Lo que se mezcló: ${n} cartas que la casa eligió entre las de la mezcla ${parent}, ${of}.`,
-    draws: (m) => `Lo que se sacó: ${m} valores, sin cartas.`,
+    draws: (m, of) => `Lo que se sacó: ${m} valores (${of}), sin cartas.`,
     numbers: (m, of) => `Lo que se sacó: ${m} de los números del 1 al ${of}, sin cartas.`,
     none: "ninguna baraja publicada",
     reordered: (like) => `ninguna baraja publicada, sino las cartas de ${like} en otro orden`,

@@ -1274,6 +1274,8 @@ export interface components {
              * @description The largest of the numbers.
              */
             of?: number;
+            /** @description Of a draw list, the range of each value, which is 1 to it. */
+            ranges?: number[];
             /** @description How many cards there were, of which places were taken. */
             cards?: number;
             /** @description The first published name of the deck. */

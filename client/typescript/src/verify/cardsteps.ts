@@ -17,7 +17,7 @@ export function stepDeck(s: Whole): Outcome {
   const { deck } = s.file, c = s.context;
   if (c.kind !== CARDS) {
     if (deck) throw new Fault("draws have no deck, and the file has one");
-    s.shuffled = c.kind === NUMBERS ? { kind: "numbers", of: c.of! } : { kind: "draws" };
+    s.shuffled = c.kind === NUMBERS ? { kind: "numbers", of: c.of! } : { kind: "draws", ranges: c.ranges };
     if (s.trust.deck) throw new Fault(`${s.shuffled.kind}, and no cards of ${s.trust.deck.name}`);
     return `${s.shuffled.kind}, without a deck`;
   }

@@ -42,7 +42,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   const shown = (s.revealed as Set<number> | undefined) && runs.filter((run, place) => isPublic(s, runs, place)).length;
   Object.assign(out, { next: runs.length || undefined, shown: shown || undefined, state: s.disclosed ? "closed" : s.close ? "continued" : "open" });
   out.last_round = runs.at(-1)?.round || undefined;
-  if (out.last_round && !s.disclosed) out.last_goes_on = true;
+  if (out.last_round && (!s.disclosed || s.close!.entry.close.outcome === CONTINUED)) out.last_goes_on = true;
   if (s.context.end_at.form === 2) out.end_at = s.endAt;
   if (s.close) Object.assign(out, describeClose(s.close.entry, s.close.entry.close));
   out.statements = s.stated;

@@ -64,24 +64,24 @@ function parseDeal(r: Reader): Deal {
 }
 
 function parseClose(r: Reader): Close {
-  const shuffle = r.u64("shuffle"), outcome = r.code("outcome"), why = outcome === VOID ? r.code("reason") : r.u8("reason");
+  const shuffle = r.u64("shuffle"), entries = r.u16("entries"), outcome = r.code("outcome"), why = outcome === VOID ? r.code("reason") : r.u8("reason");
   if (outcome !== VOID && why !== 0) throw new Malformed("reason: with void and only then");
-  const tape = parseTape(r);
+  const tape = parseTape(r, entries);
   if ((tape.form === NO_TAPE) !== (why === TAPE_LOST || outcome === CONTINUED)) throw new Malformed("form: nothing with continued and tape_lost, and only then");
   const more: Pick<Close, "blind" | "follows"> = {}, extensions = r.extensions("close_extension", {
     [BLIND_CLOSE]: (value) => { more.blind = parseBlind(value); }, [FOLLOWS]: (value) => { more.follows = parseFollows(value); } });
   return { shuffle, outcome, reason: why, ...tape, ...more, extensions };
 }
 
-function parseTape(r: Reader): Tape {
+function parseTape(r: Reader, entries: number): Tape {
   const form = r.code("form");
-  if (form === TAPE) return { form, tape: r.blob("tape", 1, 32768) };
-  if (form !== SEALED) return { form };
-  return { form, disclosure_key: r.u64("disclosure key"), tape: r.blob("sealed tape", 1, 33937) }; // encapsulated key ‖ ciphertext
+  if (form === TAPE) return { entries, form, tape: r.blob("tape", 1, 32768) };
+  if (form !== SEALED) return { entries, form };
+  return { entries, form, disclosure_key: r.u64("disclosure key"), tape: r.blob("sealed tape", 1, 33937) }; // encapsulated key ‖ ciphertext
 }
 
 function parseDisclosure(r: Reader): Disclosure {
-  return { shuffle: r.u64("shuffle"), ...parseTape(r), extensions: r.extensions("disclosure_extension") };
+  return { shuffle: r.u64("shuffle"), ...parseTape(r, r.u16("entries")), extensions: r.extensions("disclosure_extension") };
 }
 
 function parseReveal(r: Reader): Reveal {

@@ -43,6 +43,8 @@ export function stepEntries(s: State): Outcome {
     const continued = found.close?.entry.close.outcome === CONTINUED && !found.disclosure;
     if (type === "disclosure" ? !continued : found.close && !(continued && type === "reveal"))
       throw new Fault(`${where}: ${type === "disclosure" ? "no close as continued waits for it" : "it stands behind the close"}`);
+    const counted = (entry.close ?? entry.disclosure)?.entries;
+    if (counted !== undefined && counted !== i - 1) throw new Fault(`${where}: it counts ${counted} entries of the shuffle in front of it, and the file has ${i - 1}`);
     if (type === "mix" && found.mix) throw new Fault(`${where}: the second one`);
     if (type === "mix" && found.deals.length) throw new Fault(`${where}: after a deal`);
     if (type === "deal" && mixed(commit.entry.commit.context).length > 0 && !found.mix)

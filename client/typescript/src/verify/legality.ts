@@ -3,7 +3,7 @@ import { isQuicknet, roundTime } from "./beacon.ts";
 import { equal } from "./bytes.ts";
 import { blindClose, blindCommit, blindDeal, blindReveal } from "./blindrules.ts";
 import { dealt } from "./cardsteps.ts";
-import { ASIDE, CONTINUED, COSIGNED, CUT, DRAWS, EXPIRED, MAX_TAKEOVERS, NO_TAPE, NUMBERS, ORDER, PLAY, PUBLIC, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, TICKET_LIST, WHEEL, codeOf } from "./codes.ts";
+import { ASIDE, CARDS, CONTINUED, CO_DEALER, COSIGNED, CUT, DRAWS, EXPIRED, MAX_TAKEOVERS, NO_TAPE, NUMBERS, ORDER, PLAY, PUBLIC, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, TICKET_LIST, WHEEL, codeOf } from "./codes.ts";
 import { canSeal, strongKey } from "./curves.ts";
 import { ADDED, HYBRID } from "./fields.ts";
 import { positions, ranges, tapeLength } from "./draws.ts";
@@ -185,10 +185,14 @@ function ruleClose(s: Whole, entry: Has, index: number, must: Must): void {
   const anybodys = c.reason === TAPE_LOST || c.outcome === EXPIRED && RESERVED.includes(entry.identity);
   if (!anybodys) mustOwn(s, entry, must);
   must(c.reason === TAPE_LOST || late === (c.outcome === EXPIRED), "deadline", late ? "comes after the time to close and is not expired" : "is expired before the time to close");
-  blindClose(s, c, must);
   s.continued = c.outcome === CONTINUED;
+  must(!s.continued || canContinue(s.context), "outcome", "is continued, and such a shuffle has no child");
+  blindClose(s, c, must);
   if (!s.continued) ruleTape(s, c, index, must);
 }
+
+// canContinue tells whether a shuffle can have a child (9, parent).
+const canContinue = (c: Context) => c.kind === CARDS && c.for_ledger === undefined && c.plan.every((p) => p.source !== CO_DEALER);
 
 function ruleDisclosure(s: Whole, entry: Has, index: number, must: Must): void {
   ruleTape(s, entry.disclosure, index, must);

@@ -40,7 +40,8 @@ export interface Deal {
   asked?: Asked; blind?: Blind; extensions: Extension[];
 }
 
-export interface Tape { form: number; tape?: Bytes; disclosure_key?: number }
+// Tape is what a close or disclosure says of a tape, and how many entries of the shuffle stand in front of it.
+export interface Tape { entries: number; form: number; tape?: Bytes; disclosure_key?: number }
 export interface Close extends Tape {
   shuffle: number; outcome: number; reason: number; blind?: Blind; follows?: Follows; extensions: Extension[];
 }
@@ -179,7 +180,7 @@ export interface Blindness {
 }
 
 // Shuffled names what was shuffled. Without deck, the cards are those of like, apart from those of differs.
-export interface Shuffled extends Likeness { kind: "cards" | "draws" | "numbers"; cards?: number; parent?: number; of?: number }
+export interface Shuffled extends Likeness { kind: "cards" | "draws" | "numbers"; cards?: number; parent?: number; of?: number; ranges?: number[] }
 export interface Likeness { deck?: string; like?: string; differs?: Record<string, number> | undefined }
 
 export interface Stated { name: string; trusted: boolean }
