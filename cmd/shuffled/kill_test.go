@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,27 +30,59 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills daemons for half a minute")
 	}
-	t.Run("sqlite", func(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" },
+		"postgres": func(t testing.TB) string { return testdb.DSN(t) }} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDaemon(t, database(t))
+			killTest(t, d, func() { d.start() }, "main")
+		})
+	}
+	t.Run("sqlite, four ledgers", func(t *testing.T) {
 		t.Parallel()
-		killTest(t, newDaemon(t, ""))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		killTest(t, newDaemon(t, testdb.DSN(t)))
+		d, ledgers := newDaemon(t, ""), []string{"main", "two", "three", "four"}
+		killTest(t, d, addLedgers(t, d, ledgers), ledgers...)
 	})
 }
 
-func killTest(t *testing.T, d *daemon) {
+// addLedgers makes the ledgers that a sandbox of the embedded store lacks, with a dealer's token each. It returns how to
+// start the daemon with all.
+func addLedgers(t *testing.T, d *daemon, names []string) (start func()) {
+	d.start()
+	d.stop()
+	operator, file := testdb.FreeAddress(t), filepath.Join(t.TempDir(), "config.toml")
+	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n[[ledger]]\nname = \"main\"\n", d.addr,
+		operator, d.data)
+	for _, name := range names[1:] {
+		config += fmt.Sprintf("[[ledger]]\nname = %q\n", name)
+		for _, args := range [][]string{
+			{"ledger", "create", "--origin", "dev.example/" + name, "--house", "casino", "--auditor",
+				filepath.Join(d.data, "auditor.pub"), "--data", d.data, "--name", name},
+			{"token", "create", "--role", "dealer", "--identity", "dealer", "--data", d.data, "--ledger", name}} {
+			out, errs, code := command(t, args...)
+			if err := os.WriteFile(filepath.Join(d.data, name+".token"), []byte(out), 0o600); err != nil || code != 0 {
+				t.Fatalf("%v: %s%s, %v", args, out, errs, err)
+			}
+		}
+	}
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func() { d.launch("http://"+operator, []string{"serve", "--config", file}) }
+}
+
+func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
 	clients := make([]*killClient, 8)
 	var answers atomic.Int64
 	for i := range clients {
-		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i), batches: i%2 == 1, answers: &answers}
+		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i), batches: i%2 == 1, answers: &answers,
+			ledger: ledgers[i/2%len(ledgers)]}
 	}
 	cut := 0
 	for range *kills {
-		d.start()
+		start()
 		for _, c := range clients {
-			c.token = d.token("dealer.token")
+			c.token = d.token(map[bool]string{true: "dealer", false: c.ledger}[c.ledger == "main"] + ".token")
 		}
 		var stop atomic.Bool
 		var wg sync.WaitGroup
@@ -70,7 +104,7 @@ func killTest(t *testing.T, d *daemon) {
 			}
 		}
 	}
-	d.start()
+	start()
 	acknowledged, parted := 0, 0
 	for _, c := range clients {
 		for c.pending != nil {
@@ -89,7 +123,7 @@ func killTest(t *testing.T, d *daemon) {
 		t.Fatalf("void: %d acknowledged requests, %d cut off", acknowledged, cut)
 	}
 	checkRepeats(t, d, clients)
-	checkSerials(t, clients)
+	checkSerials(t, clients, len(ledgers))
 	d.stop()
 	t.Logf("%d requests acknowledged, %d cut off by %d kills, %d batches between their rounds", acknowledged, cut, *kills,
 		parted)
@@ -109,6 +143,7 @@ type killClient struct {
 	d       *daemon
 	name    string
 	batches bool
+	ledger  string
 	token   string
 	n       int // requests begun
 	id      uint64
@@ -158,7 +193,7 @@ func (c *killClient) step() bool {
 func (c *killClient) next() *call {
 	c.n++
 	shuffle := func(table, who string) *call {
-		return &call{path: "/v1/main/shuffles", key: fmt.Sprintf("%s-%d", c.name, c.n),
+		return &call{path: "/v1/" + c.ledger + "/shuffles", key: fmt.Sprintf("%s-%d", c.name, c.n),
 			body: map[string]any{"table": table, "deck": "standard-52", "disclosure": who}}
 	}
 	if c.batches {
@@ -169,12 +204,12 @@ func (c *killClient) next() *call {
 		// Every other hand is closed for auditors, whose close never comes out the same twice: the stored one counts.
 		return shuffle(c.name, []string{"public", "auditor"}[c.n/4%2])
 	case 2:
-		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/deal", c.id),
+		return &call{path: fmt.Sprintf("/v1/%s/shuffles/%d/deal", c.ledger, c.id),
 			body: map[string]any{"first": 0, "runs": []any{
 				map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"},
 				map[string]any{"count": 3, "purpose": "board", "public": true}}}}
 	case 3:
-		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/close", c.id),
+		return &call{path: fmt.Sprintf("/v1/%s/shuffles/%d/close", c.ledger, c.id),
 			body: map[string]any{"outcome": "completed"}}
 	}
 	return shuffle("shared", "public")
@@ -198,7 +233,7 @@ func (c *killClient) batch() *call {
 	}
 	ops = append(ops, map[string]any{"op": "shuffle", "key": fmt.Sprintf("%s-%d", c.name, c.n),
 		"body": map[string]any{"table": "shared", "deck": "standard-52"}})
-	return &call{path: "/v1/main/batch", body: map[string]any{"operations": ops}}
+	return &call{path: "/v1/" + c.ledger + "/batch", body: map[string]any{"operations": ops}}
 }
 
 // results are the answers to the operations of a batch; none of any other answer.
@@ -238,7 +273,7 @@ func plain(answer []byte) string {
 func isRepeated(answer []byte) bool { return bytes.Contains(answer, []byte(`"repeated":true`)) }
 
 // checkSerials: every commit was acknowledged in the end, so the serials of each table are 1, 2, 3 … without a gap.
-func checkSerials(t *testing.T, clients []*killClient) {
+func checkSerials(t *testing.T, clients []*killClient, ledgers int) {
 	t.Helper()
 	serials := make(map[string][]uint64)
 	for _, c := range clients {
@@ -256,12 +291,12 @@ func checkSerials(t *testing.T, clients []*killClient) {
 					t.Fatal(err)
 				}
 				if s.Table != "" {
-					serials[s.Table] = append(serials[s.Table], s.Serial)
+					serials[c.ledger+" "+s.Table] = append(serials[c.ledger+" "+s.Table], s.Serial)
 				}
 			}
 		}
 	}
-	if len(serials) != len(clients)/2*(1+batchHands)+1 {
+	if len(serials) != len(clients)/2*(1+batchHands)+ledgers {
 		t.Errorf("%d tables", len(serials))
 	}
 	for table, got := range serials {

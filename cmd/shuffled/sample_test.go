@@ -147,8 +147,8 @@ func (g *game) deal(runs ...audit.Run) {
 }
 
 func (g *game) close() {
-	g.places = append(g.places, g.s.append(&audit.Close{Shuffle: g.id, Outcome: audit.OutcomeCompleted,
-		Form: audit.FormTape, Tape: g.tape}))
+	g.places = append(g.places, g.s.append(&audit.Close{Shuffle: g.id, Entries: len(g.places) - 1,
+		Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: g.tape}))
 }
 
 // receipts proves the given entries under one checkpoint of the whole ledger.

@@ -172,6 +172,11 @@ func TestEveryFamilyFinds(t *testing.T) {
 				bring(order, 0, 0)
 			}
 		}, []string{"largest cell"}},
+		{"one in ten with an ace on top, drawn again", deck, 400_000, func(r *rand.Rand, _ int, order, _ []uint32) {
+			if order[0] == 0 && often(r, 0.1) {
+				r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			}
+		}, []string{"largest cell"}},
 		{"no pair in the first five", deck, 10000, func(r *rand.Rand, _ int, order, _ []uint32) {
 			if often(r, 0.3) {
 				apart(r, order, 5, rank)

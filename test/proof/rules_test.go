@@ -86,8 +86,8 @@ func (g generator) entry(l *inspecttest.Ledger, base uint64) (line string, body 
 	switch g.IntN(8) {
 	case 0:
 		tape := make([]byte, shuffle.Recipe{Cards: 8, Take: max(o.Places, 1)}.TapeLen())
-		return fmt.Sprintf("close,%d", id),
-			&audit.Close{Shuffle: of, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape}
+		return fmt.Sprintf("close,%d", id), l.State.Counted(&audit.Close{Shuffle: of, Outcome: audit.OutcomeCompleted,
+			Form: audit.FormTape, Tape: tape})
 	case 1, 2, 3:
 		var places []uint16
 		for range 1 + g.IntN(3) {

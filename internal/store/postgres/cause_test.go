@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
 
@@ -59,10 +60,10 @@ func TestCauseStandby(t *testing.T) {
 	dsn := c.Database(t)
 	migrate(t, dsn)
 	s := open(t, dsn, Options{Timeout: 2 * time.Second})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	c.Set(t, "synchronous_standby_names", "nobody")
 	appended := make(chan error, 1)
-	go func() { appended <- s.Append(t.Context(), l.id, l.head, l.next(1)) }()
+	go func() { appended <- s.Append(t.Context(), l.ID, l.Head, l.Next(1)) }()
 	until(t, "the store that says what it waits for", func() bool { return s.Blocked() == ledger.CauseStandby })
 	if err := <-appended; !errors.Is(err, ledger.ErrUnknownOutcome) || ledger.CauseOf(err) != ledger.CauseStandby {
 		t.Errorf("an append that no standby confirms: %v", err)
@@ -76,7 +77,7 @@ func TestCauseStandby(t *testing.T) {
 		t.Errorf("a number of a pooler: %v\n%s", err, log)
 	}
 	c.Set(t, "synchronous_standby_names", "")
-	until(t, "the head", func() bool { _, err := s.Head(t.Context(), l.id); return err == nil })
+	until(t, "the head", func() bool { _, err := s.Head(t.Context(), l.ID); return err == nil })
 	if s.Blocked() != "" {
 		t.Errorf("nothing waits: %q", s.Blocked())
 	}
@@ -101,7 +102,7 @@ func TestSilence(t *testing.T) {
 		t.Errorf("migrating: %v", err)
 	}
 	dsn := migrated(t)
-	l := create(t, open(t, dsn, Options{}))
+	l := storetest.Create(t, open(t, dsn, Options{}))
 	proxy := testdb.NewProxy(t, dsn)
 	var holds atomic.Bool
 	proxy.Fault = func(string) testdb.Fault {
@@ -113,9 +114,9 @@ func TestSilence(t *testing.T) {
 	s := open(t, proxy.DSN, Options{Timeout: 2 * time.Second, recheck: time.Hour})
 	holds.Store(true)
 	for name, ask := range map[string]func() error{
-		"head":    func() error { _, err := s.Head(t.Context(), l.id); return err },
+		"head":    func() error { _, err := s.Head(t.Context(), l.ID); return err },
 		"ledgers": func() error { _, err := s.Ledgers(t.Context()); return err },
-		"append":  func() error { return s.Append(t.Context(), l.id, l.head, l.next(1)) },
+		"append":  func() error { return s.Append(t.Context(), l.ID, l.Head, l.Next(1)) },
 	} {
 		if err := ask(); ledger.CauseOf(err) != ledger.CauseSilent {
 			t.Errorf("%s: %v", name, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 	"shuffled/migrations"
 )
@@ -42,7 +43,7 @@ func TestServerRefused(t *testing.T) {
 		dsn := c.Database(t)
 		migrate(t, dsn)
 		s := open(t, dsn, Options{})
-		l := create(t, s)
+		l := storetest.Create(t, s)
 		c.Standby(t)
 		refusedWith(t, dsn, Options{AllowSuperuser: true}, "is a standby")
 		if err := MigrateUp(t.Context(), dsn, Options{}); err == nil {
@@ -50,7 +51,7 @@ func TestServerRefused(t *testing.T) {
 		}
 		// A store that was opened before the server changed finds out as well.
 		s.reads.Of(t.Context()).Reset()
-		if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); err == nil ||
+		if _, err := s.ByKeyTags(t.Context(), l.ID, [32]byte{}); err == nil ||
 			!strings.Contains(err.Error(), "is a standby") {
 			t.Errorf("reading from what has become a standby: %v", err)
 		}
@@ -123,18 +124,18 @@ func TestServerChanges(t *testing.T) {
 	migrate(t, dsn)
 	usual := open(t, dsn, Options{})
 	watchful := open(t, dsn, Options{recheck: time.Nanosecond})
-	l := create(t, usual)
+	l := storetest.Create(t, usual)
 	c.Set(t, "default_transaction_read_only", "on")
 	for what, ask := range map[string]func() error{
-		"Head":      func() error { _, err := watchful.Head(t.Context(), l.id); return err },
-		"ByKeyTags": func() error { _, err := watchful.ByKeyTags(t.Context(), l.id, [32]byte{}); return err },
+		"Head":      func() error { _, err := watchful.Head(t.Context(), l.ID); return err },
+		"ByKeyTags": func() error { _, err := watchful.ByKeyTags(t.Context(), l.ID, [32]byte{}); return err },
 	} {
 		if err := ask(); err == nil || !strings.Contains(err.Error(), "takes no writes") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	c.Set(t, "default_transaction_read_only", "off")
-	if _, err := watchful.Head(t.Context(), l.id); err != nil {
+	if _, err := watchful.Head(t.Context(), l.ID); err != nil {
 		t.Errorf("it is as it was: %v", err)
 	}
 	// One that takes no writes any more is noticed by the error, and left at once.
@@ -148,15 +149,15 @@ func TestServerChanges(t *testing.T) {
 	}
 	before := pid()
 	c.Set(t, "default_transaction_read_only", "on")
-	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !isCode(err, codeReadOnly) {
+	if err := usual.Append(t.Context(), l.ID, l.Head, l.Next(1)); !plain(err) || !isCode(err, codeReadOnly) {
 		t.Errorf("appending to a server that takes no writes: %v", err)
 	}
-	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) ||
+	if err := usual.Append(t.Context(), l.ID, l.Head, l.Next(1)); !plain(err) ||
 		!strings.Contains(err.Error(), "takes no writes") {
 		t.Errorf("appending again: %v", err)
 	}
 	c.Set(t, "default_transaction_read_only", "off")
-	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+	if err := usual.Append(t.Context(), l.ID, l.Head, l.Next(1)); err != nil {
 		t.Error(err)
 	}
 	if pid() == before {
@@ -284,7 +285,7 @@ func TestPasswordFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, u.String(), o)
-	create(t, s)
+	storetest.Create(t, s)
 	// It is read for every connection.
 	write("wrong")
 	refusedWith(t, u.String(), o, "password authentication failed")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
 
@@ -19,35 +20,35 @@ func TestLostMessages(t *testing.T) {
 	var fault atomic.Int64 // a testdb.Fault
 	p.Fault = func(string) testdb.Fault { return testdb.Fault(fault.Load()) }
 	s := open(t, p.DSN, Options{})
-	l := create(t, s)
-	first := l.next(1) // from now on the statement is prepared, and an append one message
-	if err := s.Append(t.Context(), l.id, l.head, first); err != nil {
+	l := storetest.Create(t, s)
+	first := l.Next(1) // from now on the statement is prepared, and an append one message
+	if err := s.Append(t.Context(), l.ID, l.Head, first); err != nil {
 		t.Fatal(err)
 	}
-	l.head = first.Head
+	l.Head = first.Head
 	for range 5 {
 		for _, what := range []testdb.Fault{testdb.LoseReply, testdb.LoseRequest} {
 			arrives := what == testdb.LoseReply
-			if _, err := s.Head(t.Context(), l.id); err != nil { // a connection is ready
+			if _, err := s.Head(t.Context(), l.ID); err != nil { // a connection is ready
 				t.Fatal(err)
 			}
-			next := l.next(1)
+			next := l.Next(1)
 			fault.Store(int64(what))
-			err := s.Append(t.Context(), l.id, l.head, next)
+			err := s.Append(t.Context(), l.ID, l.Head, next)
 			fault.Store(int64(testdb.Pass))
 			if !errors.Is(err, ledger.ErrUnknownOutcome) {
 				t.Fatalf("an append whose messages were lost: %v", err)
 			}
-			h, err := s.Head(t.Context(), l.id)
+			h, err := s.Head(t.Context(), l.ID)
 			if err != nil || (h.Size == next.Head.Size) != arrives {
-				t.Fatalf("head of size %d after %d, %v; the append arrived: %v", h.Size, l.head.Size, err, arrives)
+				t.Fatalf("head of size %d after %d, %v; the append arrived: %v", h.Size, l.Head.Size, err, arrives)
 			}
 			// Sending it again is safe either way.
-			switch err := s.Append(t.Context(), l.id, l.head, next); {
+			switch err := s.Append(t.Context(), l.ID, l.Head, next); {
 			case arrives && !errors.Is(err, ledger.ErrStale), !arrives && err != nil:
 				t.Fatalf("the same append again: %v", err)
 			}
-			l.head = next.Head
+			l.Head = next.Head
 		}
 	}
 }
@@ -59,10 +60,10 @@ func TestRestart(t *testing.T) {
 	dsn := c.Database(t)
 	migrate(t, dsn)
 	s := open(t, dsn, Options{Timeout: 5 * time.Second})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	for _, mode := range []testdb.Mode{testdb.Fast, testdb.Immediate, testdb.Kill} {
 		stop, done := make(chan struct{}), make(chan error)
-		started := l.head.Size // l is the goroutine's until done
+		started := l.Head.Size // l is the goroutine's until done
 		go func() { done <- keepAppending(t.Context(), s, &l, stop) }()
 		admin := connect(t, dsn)
 		until(t, "appends", func() bool {
@@ -78,13 +79,13 @@ func TestRestart(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatalf("mode %d: %v", mode, err)
 		}
-		h, err := s.Head(t.Context(), l.id)
-		if err != nil || h.Size != l.head.Size {
-			t.Fatalf("mode %d: head of size %d, acknowledged %d, %v", mode, h.Size, l.head.Size, err)
+		h, err := s.Head(t.Context(), l.ID)
+		if err != nil || h.Size != l.Head.Size {
+			t.Fatalf("mode %d: head of size %d, acknowledged %d, %v", mode, h.Size, l.Head.Size, err)
 		}
 		s.reads.Of(t.Context()).Reset() // their connections are to the server that was
-		if c, err := s.CosignedAtMost(t.Context(), l.id, h.Size); err != nil || c.Size < l.cosigned {
-			t.Fatalf("mode %d: cosigned checkpoint of size %d, acknowledged %d, %v", mode, c.Size, l.cosigned, err)
+		if c, err := s.CosignedAtMost(t.Context(), l.ID, h.Size); err != nil || c.Size < l.Cosigned {
+			t.Fatalf("mode %d: cosigned checkpoint of size %d, acknowledged %d, %v", mode, c.Size, l.Cosigned, err)
 		}
 		if n := query[int64](t, admin, "SELECT count(*) FROM entries WHERE idx < $1",
 			int64(h.Size)); n != int64(h.Size) {
@@ -95,27 +96,27 @@ func TestRestart(t *testing.T) {
 
 // keepAppending appends until stop, resolving what is unknown by sending it
 // again, and returns an error where the store contradicts itself.
-func keepAppending(ctx context.Context, s *Store, l *aLedger, stop chan struct{}) error {
+func keepAppending(ctx context.Context, s *Store, l *storetest.Small, stop chan struct{}) error {
 	for unknown := false; ; {
-		next := l.next(1)
-		switch err := s.Append(ctx, l.id, l.head, next); {
+		next := l.Next(1)
+		switch err := s.Append(ctx, l.ID, l.Head, next); {
 		case err == nil:
-			l.head, unknown = next.Head, false
-			switch err := s.PutCosigned(ctx, l.id, l.head); {
+			l.Head, unknown = next.Head, false
+			switch err := s.PutCosigned(ctx, l.ID, l.Head); {
 			case err == nil:
-				l.cosigned = l.head.Size
+				l.Cosigned = l.Head.Size
 			case errors.Is(err, ledger.ErrExists):
 				return errors.New("a cosigned checkpoint was there before it was sent")
 			}
 		case errors.Is(err, ledger.ErrStale) && unknown:
-			h, err := s.Head(ctx, l.id)
+			h, err := s.Head(ctx, l.ID)
 			if err != nil {
 				continue
 			}
 			if h.Root != next.Head.Root {
 				return errors.New("another head than the one that was sent")
 			}
-			l.head, unknown = h, false
+			l.Head, unknown = h, false
 		case errors.Is(err, ledger.ErrStale):
 			return errors.New("the acknowledged head is gone")
 		case errors.Is(err, ledger.ErrUnknownOutcome):

@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
+	"shuffled/internal/store/storetest"
 )
 
 // TestInsertOnly tries to change evidence as the superuser that owns it, in an
@@ -21,22 +22,22 @@ func TestInsertOnly(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	s := open(t, dsn, Options{})
-	l := create(t, s)
-	b := l.next(2)
+	l := storetest.Create(t, s)
+	b := l.Next(2)
 	commit(b, 0, 1, 1)
 	b.Rows[0].Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, b.Rows[0].Index
 	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, Cards: []string{"a", "b"}}}
-	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.PutCosigned(t.Context(), l.id, l.head), s.PutLate(t.Context(), l.id, l.head)); err != nil {
+	if err := errors.Join(s.PutCosigned(t.Context(), l.ID, l.Head), s.PutLate(t.Context(), l.ID, l.Head)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
+	if err := s.PutAccess(t.Context(), l.ID, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutStatement(t.Context(), l.id, 1, 0, []byte("a note")); err != nil {
+	if err := s.PutStatement(t.Context(), l.ID, 1, 0, []byte("a note")); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(t, dsn)

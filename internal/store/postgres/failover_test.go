@@ -12,6 +12,7 @@ import (
 	"shuffled/deploy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
+	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
 
@@ -78,63 +79,63 @@ func TestStandbyOutOfReach(t *testing.T) {
 	migrate(t, dsn)
 	s := open(t, dsn, Options{})
 	hasty := open(t, dsn, Options{Timeout: 2 * time.Second})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	admin := connect(t, dsn)
-	b := l.next(1)
+	b := l.Next(1)
 	commit(b, 0, 1, 1)
 
 	release := hold(t, dsn)
-	if err := hasty.PutCosigned(t.Context(), l.id, l.head); !errors.Is(err, ledger.ErrUnknownOutcome) {
+	if err := hasty.PutCosigned(t.Context(), l.ID, l.Head); !errors.Is(err, ledger.ErrUnknownOutcome) {
 		t.Fatalf("a cosigned checkpoint that is not replicated in time: %v", err)
 	}
 	until(t, "the cosigned checkpoint to be seen", func() bool {
 		return query[int](t, admin, "SELECT count(*) FROM cosigned") == 1
 	})
-	if err := hasty.Append(t.Context(), l.id, l.head, b); !errors.Is(err, ledger.ErrUnknownOutcome) {
+	if err := hasty.Append(t.Context(), l.ID, l.Head, b); !errors.Is(err, ledger.ErrUnknownOutcome) {
 		t.Fatalf("an append that is not replicated in time: %v", err)
 	}
 	// The driver's cancel request ends the server's wait, and so makes it visible.
 	until(t, "the entry to be seen", func() bool {
 		return query[int](t, admin, "SELECT count(*) FROM entries") == 2
 	})
-	l.head = b.Head
+	l.Head = b.Head
 	requests := 0
 	barriers := map[string]func(context.Context) error{
 		"PutAccess": func(ctx context.Context) error {
 			requests++
-			return s.PutAccess(ctx, l.id, ledger.Access{Time: 1, Request: strconv.Itoa(requests)})
+			return s.PutAccess(ctx, l.ID, ledger.Access{Time: 1, Request: strconv.Itoa(requests)})
 		},
-		"Head": func(ctx context.Context) error { _, err := s.Head(ctx, l.id); return err },
+		"Head": func(ctx context.Context) error { _, err := s.Head(ctx, l.ID); return err },
 		"ByKeyTags": func(ctx context.Context) error {
-			r, err := s.ByKeyTags(ctx, l.id, [32]byte{1})
+			r, err := s.ByKeyTags(ctx, l.ID, [32]byte{1})
 			if err == nil && (len(r) != 1 || r[0].Index != 1) {
 				t.Errorf("found %d entries", len(r))
 			}
 			return err
 		},
 		"ByShuffles": func(ctx context.Context) error {
-			rows, err := s.ByShuffles(ctx, l.id, ledger.Durable, 1)
+			rows, err := s.ByShuffles(ctx, l.ID, ledger.Durable, 1)
 			if err == nil && len(rows[0]) != 1 {
 				t.Errorf("found %d rows", len(rows[0]))
 			}
 			return err
 		},
 		"no shuffle": func(ctx context.Context) error {
-			rows, err := s.ByShuffles(ctx, l.id, ledger.Durable, 9)
+			rows, err := s.ByShuffles(ctx, l.ID, ledger.Durable, 9)
 			if err == nil && len(rows[0]) > 0 {
 				t.Errorf("found %d rows", len(rows[0]))
 			}
 			return err
 		},
 		"CosignedAtMost": func(ctx context.Context) error {
-			h, err := s.CosignedAtMost(ctx, l.id, 9)
+			h, err := s.CosignedAtMost(ctx, l.ID, 9)
 			if err == nil && h.Size != 1 {
 				t.Errorf("found a cosigned checkpoint of size %d", h.Size)
 			}
 			return err
 		},
 		"ErrExists": func(ctx context.Context) error {
-			err := s.PutCosigned(ctx, l.id, ledger.Head{Size: 1, Checkpoint: []byte("another")})
+			err := s.PutCosigned(ctx, l.ID, ledger.Head{Size: 1, Checkpoint: []byte("another")})
 			if errors.Is(err, ledger.ErrExists) {
 				return nil
 			} else if err == nil {
@@ -143,9 +144,9 @@ func TestStandbyOutOfReach(t *testing.T) {
 			return err
 		},
 		"DuplicateError": func(ctx context.Context) error {
-			again := l.next(1)
+			again := l.Next(1)
 			commit(again, 0, 2, 1)
-			err := store.Duplicate(ctx, s.queryAppends, l.id, again)
+			err := store.Duplicate(ctx, s.queryAppends, l.ID, again)
 			if _, found := errors.AsType[*ledger.DuplicateError](err); found {
 				return nil
 			}
@@ -169,41 +170,41 @@ func TestStandbyOutOfReach(t *testing.T) {
 		}
 	}
 	// Of what an append follows on, an absence is not acknowledged, and not waited for.
-	if r, err := s.ByKeyTags(t.Context(), l.id, [32]byte{9}); err != nil || len(r) > 0 {
+	if r, err := s.ByKeyTags(t.Context(), l.ID, [32]byte{9}); err != nil || len(r) > 0 {
 		t.Errorf("a key tag that is not there: %d entries, %v", len(r), err)
 	}
-	if _, err := s.CosignedAtMost(t.Context(), l.id, 0); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := s.CosignedAtMost(t.Context(), l.ID, 0); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a cosigned checkpoint that is not there: %v", err)
 	}
 	// An operator ends the wait of an append: it reports success, and is not.
 	for _, end := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
 		untilCalm(t, admin)
 		done := make(chan error)
-		next := l.next(1)
-		go func() { done <- s.Append(t.Context(), l.id, l.head, next) }()
+		next := l.Next(1)
+		go func() { done <- s.Append(t.Context(), l.ID, l.Head, next) }()
 		if err := endWait(t, admin, end, done); !errors.Is(err, ledger.ErrUnknownOutcome) {
 			t.Errorf("an append after %s: %v", end, err)
 		}
-		l.head = next.Head
+		l.Head = next.Head
 	}
 	// One that is replicated in the end is acknowledged, by the same connections.
 	untilCalm(t, admin)
 	appended := make(chan error)
-	next := l.next(1)
-	go func() { appended <- s.Append(t.Context(), l.id, l.head, next) }()
+	next := l.Next(1)
+	go func() { appended <- s.Append(t.Context(), l.ID, l.Head, next) }()
 	untilWaiting(t, admin, "SyncRep")
 	release()
 	if err := <-appended; err != nil {
 		t.Errorf("an append whose standby came back: %v", err)
 	}
-	l.head = next.Head
+	l.Head = next.Head
 	for name, read := range barriers {
 		if err := read(t.Context()); err != nil {
 			t.Errorf("%s after that: %v", name, err)
 		}
 	}
-	if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != l.head.Size {
-		t.Errorf("head of size %d, want %d; %v", h.Size, l.head.Size, err)
+	if h, err := s.Head(t.Context(), l.ID); err != nil || h.Size != l.Head.Size {
+		t.Errorf("head of size %d, want %d; %v", h.Size, l.Head.Size, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"shuffled/internal/store/storetest"
 	"strings"
 	"testing"
 
@@ -15,9 +16,9 @@ func TestGuards(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	s := open(t, dsn, Options{})
-	l := create(t, s)
-	b := l.next(3)
-	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+	l := storetest.Create(t, s)
+	b := l.Next(3)
+	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(t, dsn)
@@ -49,8 +50,8 @@ INSERT INTO checkpoints SELECT ledger, size, root, checkpoint FROM h`,
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	l.head = b.Head
-	if err := s.Append(t.Context(), l.id, l.head, l.next(2)); err != nil {
+	l.Head = b.Head
+	if err := s.Append(t.Context(), l.ID, l.Head, l.Next(2)); err != nil {
 		t.Errorf("the ledger does not go on: %v", err)
 	}
 }
@@ -60,7 +61,7 @@ func TestRowInTheWay(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	s := open(t, dsn, Options{})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	conn := connect(t, dsn)
 	for _, sql := range []string{"SET session_replication_role = replica",
 		`INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size, 1, 7, '' FROM heads`} {
@@ -68,7 +69,7 @@ func TestRowInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := s.Append(t.Context(), l.id, l.head, l.next(1))
+	err := s.Append(t.Context(), l.ID, l.Head, l.Next(1))
 	if err == nil || !strings.Contains(err.Error(),
 		"one stands where entry 1 or what belongs to it goes (entries_pkey)") ||
 		!strings.Contains(err.Error(), "docs/OPERATIONS.md, A row in the way") {

@@ -14,6 +14,7 @@ import (
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
+	"shuffled/internal/store/storetest"
 )
 
 // plain reports whether err says that nothing was written.
@@ -48,7 +49,7 @@ func TestLockedHead(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	s := open(t, dsn, Options{Timeout: time.Second})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	admin, other := connect(t, dsn), connect(t, dsn)
 	tx, err := other.Begin(t.Context())
 	if err != nil {
@@ -58,30 +59,30 @@ func TestLockedHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	// It holds up no other ledger in the same transaction.
-	free := aLedger{id: ledger.IDOf("example.org/free")}
-	first := free.next(1)
+	free := storetest.Small{ID: ledger.IDOf("example.org/free")}
+	first := free.Next(1)
 	if err := s.Create(t.Context(), ledger.Info{Name: "free", Origin: "example.org/free"}, first); err != nil {
 		t.Fatal(err)
 	}
-	free.head = first.Head
-	moved, err := s.append([]*store.Appending{{ID: l.id, Old: l.head, Batch: l.next(1)},
-		{ID: free.id, Old: free.head, Batch: free.next(1)}})
-	if err != nil || !slices.Equal(moved, []ledger.ID{free.id}) {
+	free.Head = first.Head
+	moved, err := s.append([]*store.Appending{{ID: l.ID, Old: l.Head, Batch: l.Next(1)},
+		{ID: free.ID, Old: free.Head, Batch: free.Next(1)}})
+	if err != nil || !slices.Equal(moved, []ledger.ID{free.ID}) {
 		t.Errorf("appending together with a locked head: %v, %v", moved, err)
 	}
 	// The server gives up first, and says so.
-	err = s.Append(t.Context(), l.id, l.head, l.next(1))
+	err = s.Append(t.Context(), l.ID, l.Head, l.Next(1))
 	if !plain(err) || !isCode(err, "55P03") || ledger.CauseOf(err) != ledger.CauseLock {
 		t.Errorf("appending to a locked head: %v", err)
 	}
-	if _, err := s.Head(t.Context(), l.id); !plain(err) {
+	if _, err := s.Head(t.Context(), l.ID); !plain(err) {
 		t.Errorf("reading a locked head: %v", err)
 	}
 	// A caller who leaves while the append waits changes nothing about it.
 	patient := open(t, dsn, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	appended := make(chan error)
-	go func() { appended <- patient.Append(ctx, l.id, l.head, l.next(1)) }()
+	go func() { appended <- patient.Append(ctx, l.ID, l.Head, l.Next(1)) }()
 	untilWaiting(t, admin, "Lock")
 	cancel()
 	if err := tx.Rollback(t.Context()); err != nil {
@@ -90,11 +91,11 @@ func TestLockedHead(t *testing.T) {
 	if err := <-appended; err != nil {
 		t.Errorf("an append whose caller left: %v", err)
 	}
-	if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != 2 {
+	if h, err := s.Head(t.Context(), l.ID); err != nil || h.Size != 2 {
 		t.Errorf("head of size %d, %v", h.Size, err)
 	}
 	// One who has left before is not served.
-	if err := s.Append(ctx, l.id, l.head, l.next(1)); !errors.Is(err, context.Canceled) {
+	if err := s.Append(ctx, l.ID, l.Head, l.Next(1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("an append of a caller who has left: %v", err)
 	}
 }
@@ -104,39 +105,39 @@ func TestHeadWaitsForAppends(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	s := open(t, dsn, Options{})
-	l := create(t, s)
-	b := l.next(1)
+	l := storetest.Create(t, s)
+	b := l.Next(1)
 	commit(b, 0, 1, 1)
-	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 		t.Fatal(err)
 	}
-	l.head = b.Head
+	l.Head = b.Head
 	admin, other := connect(t, dsn), connect(t, dsn)
 	tx, err := other.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := l.next(1)
-	sql, args, err := appending([]*store.Appending{{ID: l.id, Old: l.head, Batch: next}})
+	next := l.Next(1)
+	sql, args, err := appending([]*store.Appending{{ID: l.ID, Old: l.Head, Batch: next}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id := query[ledger.ID](t, other, sql, args...); id != l.id {
+	if id := query[ledger.ID](t, other, sql, args...); id != l.ID {
 		t.Fatalf("the head of %d moved", id)
 	}
 	heads := make(chan ledger.Head)
 	go func() {
-		h, err := s.Head(t.Context(), l.id)
+		h, err := s.Head(t.Context(), l.ID)
 		if err != nil {
 			t.Error(err)
 		}
 		heads <- h
 	}()
 	untilWaiting(t, admin, "Lock")
-	if r, err := s.ByKeyTags(t.Context(), l.id, [32]byte{1}); err != nil || len(r) != 1 || r[0].Index != 1 {
+	if r, err := s.ByKeyTags(t.Context(), l.ID, [32]byte{1}); err != nil || len(r) != 1 || r[0].Index != 1 {
 		t.Errorf("by key tag: %d entries, %v", len(r), err)
 	}
-	if rows, err := s.ByShuffles(t.Context(), l.id, ledger.Durable, 1); err != nil || len(rows[0]) != 1 {
+	if rows, err := s.ByShuffles(t.Context(), l.ID, ledger.Durable, 1); err != nil || len(rows[0]) != 1 {
 		t.Errorf("by shuffle: %v, %v", rows, err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
@@ -162,7 +163,7 @@ func TestDefiniteErrors(t *testing.T) {
 			t.Parallel()
 			dsn := migrated(t)
 			s := open(t, dsn, Options{Timeout: time.Second})
-			l := create(t, s)
+			l := storetest.Create(t, s)
 			trigger := "CREATE TRIGGER fails " + test.when
 			if test.when == "CONSTRAINT" {
 				trigger = "CREATE CONSTRAINT TRIGGER fails AFTER UPDATE ON heads DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
@@ -170,7 +171,7 @@ func TestDefiniteErrors(t *testing.T) {
 			exec(t, dsn, "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "+test.body+" END $$;"+
 				trigger+" EXECUTE FUNCTION fails()")
 			for range 2 { // the second time over a connection that saw the error
-				err := s.Append(t.Context(), l.id, l.head, l.next(1))
+				err := s.Append(t.Context(), l.ID, l.Head, l.Next(1))
 				if !plain(err) || !isCode(err, test.code) {
 					t.Errorf("appending: %v, want a plain error %s", err, test.code)
 				}
@@ -189,11 +190,11 @@ func TestRolledBack(t *testing.T) {
 	for _, code := range []string{codeSerialization, codeDeadlock} {
 		dsn := migrated(t)
 		s := open(t, dsn, Options{})
-		l := create(t, s)
+		l := storetest.Create(t, s)
 		exec(t, dsn, `CREATE SEQUENCE tries; CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF nextval('tries') < 4 THEN RAISE 'again' USING ERRCODE = '`+code+`'; END IF; RETURN NEW; END $$;
 			CREATE TRIGGER fails AFTER UPDATE ON heads FOR EACH ROW EXECUTE FUNCTION fails()`)
-		if err := s.Append(t.Context(), l.id, l.head, l.next(3)); err != nil {
+		if err := s.Append(t.Context(), l.ID, l.Head, l.Next(3)); err != nil {
 			t.Errorf("after three times %s: %v", code, err)
 		}
 		if n := query[int](t, connect(t, dsn), "SELECT count(*) FROM entries"); n != 4 {
@@ -207,10 +208,10 @@ func TestForeignNotice(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	s := open(t, dsn, Options{})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	exec(t, dsn, `CREATE FUNCTION warns() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'hot'; RETURN NEW; END $$;
 		CREATE TRIGGER warns AFTER UPDATE ON heads FOR EACH ROW EXECUTE FUNCTION warns()`)
-	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, l.Next(1)); err != nil {
 		t.Error(err)
 	}
 }
@@ -219,12 +220,12 @@ func TestForeignNotice(t *testing.T) {
 func TestErrorsHoldNoValues(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t), Options{})
-	l := create(t, s)
-	b := l.next(2)
+	l := storetest.Create(t, s)
+	b := l.Next(2)
 	commit(b, 0, 7, 1)
 	commit(b, 1, 7, 2)
 	b.Rows[0].Table, b.Rows[1].Table = "cabbage", "cabbage"
-	err := s.Append(t.Context(), l.id, l.head, b)
+	err := s.Append(t.Context(), l.ID, l.Head, b)
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.Code != codeUnique {
 		t.Fatalf("a serial twice: %v", err)

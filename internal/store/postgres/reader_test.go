@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
 
@@ -18,9 +19,9 @@ func TestReaders(t *testing.T) {
 	dsn := testdb.DSN(t)
 	migrate(t, dsn)
 	s := open(t, dsn, Options{Readers: 2})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	ask := func(ctx context.Context) error {
-		_, err := s.CheckpointAfter(ctx, l.id, 0)
+		_, err := s.CheckpointAfter(ctx, l.ID, 0)
 		return err
 	}
 	var release []func()
@@ -80,9 +81,9 @@ func TestShares(t *testing.T) {
 	dsn := testdb.DSN(t)
 	migrate(t, dsn)
 	s := open(t, dsn, Options{Readers: 2, Audience: 3})
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	ask := func(ctx context.Context) error {
-		_, err := s.CheckpointAfter(ctx, l.id, 0)
+		_, err := s.CheckpointAfter(ctx, l.ID, 0)
 		return err
 	}
 	take := func(ctx context.Context, n int) (release func()) {
@@ -111,7 +112,7 @@ func TestShares(t *testing.T) {
 	reader := ledger.AsReader(t.Context())
 	release := take(reader, 3)
 	refused(reader, 10*time.Millisecond, "all 3 of readers are taken")
-	if err := errors.Join(ask(t.Context()), s.Append(t.Context(), l.id, l.head, l.next(2))); err != nil {
+	if err := errors.Join(ask(t.Context()), s.Append(t.Context(), l.ID, l.Head, l.Next(2))); err != nil {
 		t.Errorf("dealers, with all connections of readers taken: %v", err)
 	}
 	release()
@@ -139,7 +140,7 @@ func TestEvidenceOfPrimary(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
 	migrate(t, dsn)
-	l := create(t, open(t, dsn, Options{}))
+	l := storetest.Create(t, open(t, dsn, Options{}))
 	at := "?"
 	if strings.Contains(dsn, "?") {
 		at = "&"
@@ -149,7 +150,7 @@ func TestEvidenceOfPrimary(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if names, err := e.Names(t.Context()); err != nil || len(names) != 1 || ledger.IDOf(names[0].Origin) != l.id {
+	if names, err := e.Names(t.Context()); err != nil || len(names) != 1 || ledger.IDOf(names[0].Origin) != l.ID {
 		t.Errorf("ledgers: %v, %v", names, err)
 	}
 }

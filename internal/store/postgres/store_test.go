@@ -172,38 +172,6 @@ func withUser(t testing.TB, dsn, user, password string) string {
 	return u.String()
 }
 
-// aLedger is a ledger with one entry, for tests that need no more.
-type aLedger struct {
-	id       ledger.ID
-	head     ledger.Head
-	cosigned uint64 // the newest size of which a cosigned checkpoint was acknowledged
-}
-
-var mainInfo = ledger.Info{Name: "main", Origin: "example.org/main"}
-
-func create(t testing.TB, s *Store) aLedger {
-	t.Helper()
-	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
-	first := l.next(1)
-	if err := s.Create(t.Context(), mainInfo, first); err != nil {
-		t.Fatal(err)
-	}
-	l.head = first.Head
-	return l
-}
-
-// next is a batch of n entries after the head.
-func (l aLedger) next(n int) (b ledger.Batch) {
-	for i := range n {
-		index := l.head.Size + uint64(i)
-		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index),
-			Type: audit.TypeEvent})
-	}
-	b.Head = ledger.Head{Size: l.head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
-	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)
-	return b
-}
-
 // commit makes row i of b a commit.
 func commit(b ledger.Batch, i int, serial uint64, key byte) {
 	r := &b.Rows[i]

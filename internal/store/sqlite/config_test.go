@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/store/storetest"
 	"shuffled/migrations"
 )
 
@@ -18,7 +19,7 @@ func TestFileModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	create(t, s)
+	storetest.Create(t, s)
 	modes := map[string]os.FileMode{
 		"a": os.ModeDir | 0o700, "a/b": os.ModeDir | 0o700, "a/b/ledger.sqlite": 0o600,
 		"a/b/ledger.sqlite-wal": 0o600, "a/b/ledger.sqlite-shm": 0o600,

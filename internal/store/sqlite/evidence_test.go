@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,62 +9,32 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
+	"shuffled/internal/store/storetest"
 )
-
-// aLedger is a ledger with one entry, for tests that need no more.
-type aLedger struct {
-	id   ledger.ID
-	head ledger.Head
-}
-
-var mainInfo = ledger.Info{Name: "main", Origin: "example.org/main"}
-
-func create(t testing.TB, s *Store) aLedger {
-	t.Helper()
-	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
-	first := l.next(1)
-	if err := s.Create(t.Context(), mainInfo, first); err != nil {
-		t.Fatal(err)
-	}
-	l.head = first.Head
-	return l
-}
-
-// next is a batch of n entries after the head.
-func (l aLedger) next(n int) (b ledger.Batch) {
-	for i := range n {
-		index := l.head.Size + uint64(i)
-		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index),
-			Type: audit.TypeEvent})
-	}
-	b.Head = ledger.Head{Size: l.head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
-	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)
-	return b
-}
 
 // TestInsertOnly tries to change evidence over a connection that is not the store's, with SQLite's own defaults.
 func TestInsertOnly(t *testing.T) {
 	t.Parallel()
 	path := migrated(t)
 	s := open(t, path)
-	l := create(t, s)
-	b := l.next(2)
+	l := storetest.Create(t, s)
+	b := l.Next(2)
 	r := &b.Rows[0]
 	r.Type, r.Table, r.Serial, r.KeyTag = audit.TypeCommit, "table-1", 1, [32]byte{1}
 	r.Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, r.Index
 	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
 	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, Cards: []string{"a", "b"}}}
-	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.PutCosigned(t.Context(), l.id, l.head), s.PutLate(t.Context(), l.id, l.head)); err != nil {
+	if err := errors.Join(s.PutCosigned(t.Context(), l.ID, l.Head), s.PutLate(t.Context(), l.ID, l.Head)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
+	if err := s.PutAccess(t.Context(), l.ID, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutStatement(t.Context(), l.id, 1, 0, []byte("a note")); err != nil {
+	if err := s.PutStatement(t.Context(), l.ID, 1, 0, []byte("a note")); err != nil {
 		t.Fatal(err)
 	}
 	db := raw(t, path)

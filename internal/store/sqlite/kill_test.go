@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store/storetest"
 )
 
 // envWriter makes the test binary append to a database until it is killed.
@@ -22,7 +23,7 @@ func TestKilled(t *testing.T) {
 		return
 	}
 	path := migrated(t)
-	l := create(t, open(t, path))
+	l := storetest.Create(t, open(t, path))
 	for round := range 10 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 		cmd.Env = append(os.Environ(), envWriter+"="+path)
@@ -46,12 +47,12 @@ func TestKilled(t *testing.T) {
 		}
 		cmd.Wait()
 		s := open(t, path)
-		h, err := s.Head(t.Context(), l.id)
+		h, err := s.Head(t.Context(), l.ID)
 		if err != nil || h.Size < acknowledged || acknowledged == 0 {
 			t.Fatalf("head of size %d, acknowledged %d, %v", h.Size, acknowledged, err)
 		}
 		n := uint64(0)
-		for row, err := range s.Rows(t.Context(), l.id, 0, h.Size) {
+		for row, err := range s.Rows(t.Context(), l.ID, 0, h.Size) {
 			if err != nil || row.Index != n {
 				t.Fatalf("entry %d at place %d, %v", row.Index, n, err)
 			}
@@ -60,10 +61,10 @@ func TestKilled(t *testing.T) {
 		if n != h.Size {
 			t.Fatalf("%d entries under a head of size %d", n, h.Size)
 		}
-		if c, err := s.CheckpointAfter(t.Context(), l.id, h.Size-1); err != nil || c.Root != h.Root {
+		if c, err := s.CheckpointAfter(t.Context(), l.ID, h.Size-1); err != nil || c.Root != h.Root {
 			t.Fatalf("newest checkpoint of size %d, %v", c.Size, err)
 		}
-		if c, err := s.CosignedAtMost(t.Context(), l.id, h.Size); err != nil || c.Size < acknowledged {
+		if c, err := s.CosignedAtMost(t.Context(), l.ID, h.Size); err != nil || c.Size < acknowledged {
 			t.Fatalf("newest cosigned checkpoint of size %d, %v; acknowledged %d", c.Size, err, acknowledged)
 		}
 		s.Close()
@@ -72,20 +73,20 @@ func TestKilled(t *testing.T) {
 
 func writeUntilKilled(t *testing.T, path string) {
 	s := open(t, path)
-	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
+	l := storetest.Small{ID: ledger.IDOf(storetest.SmallInfo.Origin)}
 	var err error
-	if l.head, err = s.Head(t.Context(), l.id); err != nil {
+	if l.Head, err = s.Head(t.Context(), l.ID); err != nil {
 		t.Fatal(err)
 	}
 	for {
-		b := l.next(3)
-		if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+		b := l.Next(3)
+		if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 			t.Fatal(err)
 		}
-		l.head = b.Head
-		if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+		l.Head = b.Head
+		if err := s.PutCosigned(t.Context(), l.ID, l.Head); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Println("size", l.head.Size)
+		fmt.Println("size", l.Head.Size)
 	}
 }

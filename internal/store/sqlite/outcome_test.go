@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store/storetest"
 )
 
 // plain reports whether err says that nothing was written.
@@ -26,7 +27,7 @@ func TestOtherWriter(t *testing.T) {
 	t.Parallel()
 	path := migrated(t)
 	s := open(t, path)
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	hasty, err := Open(path, Options{Timeout: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -40,23 +41,23 @@ func TestOtherWriter(t *testing.T) {
 	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE; UPDATE heads SET checkpoint = x'00'"); err != nil {
 		t.Fatal(err)
 	}
-	if err := hasty.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) ||
+	if err := hasty.Append(t.Context(), l.ID, l.Head, l.Next(1)); !plain(err) ||
 		!strings.Contains(err.Error(), "locked") {
 		t.Errorf("appending alongside a long transaction: %v", err)
 	}
-	if _, err := hasty.Head(t.Context(), l.id); !plain(err) {
+	if _, err := hasty.Head(t.Context(), l.ID); !plain(err) {
 		t.Errorf("reading the head alongside a long transaction: %v", err)
 	}
 	// A caller who leaves while the append waits changes nothing about it, and
 	// anyone who waits for that append may leave.
 	ctx, cancel := context.WithCancel(t.Context())
 	appended := make(chan error)
-	go func() { appended <- s.Append(ctx, l.id, l.head, l.next(1)) }()
+	go func() { appended <- s.Append(ctx, l.ID, l.Head, l.Next(1)) }()
 	for len(s.turn) == 0 { // until it has begun
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	if _, err := s.Head(ctx, l.id); !errors.Is(err, context.Canceled) {
+	if _, err := s.Head(ctx, l.ID); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting for the turn: %v", err)
 	}
 	if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
@@ -65,7 +66,7 @@ func TestOtherWriter(t *testing.T) {
 	if err := <-appended; err != nil {
 		t.Errorf("an append whose caller left: %v", err)
 	}
-	if h, err := hasty.Head(t.Context(), l.id); err != nil || h.Size != 2 {
+	if h, err := hasty.Head(t.Context(), l.ID); err != nil || h.Size != 2 {
 		t.Errorf("head of size %d, %v", h.Size, err)
 	}
 }
@@ -74,7 +75,7 @@ func TestOtherWriter(t *testing.T) {
 func TestFull(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t))
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	var pages int
 	if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
 		t.Fatal(err)
@@ -87,20 +88,20 @@ func TestFull(t *testing.T) {
 		}
 	}
 	limit(pages)
-	big := l.next(100)
+	big := l.Next(100)
 	for i := range big.Rows {
 		big.Rows[i].Entry = make([]byte, 1000)
 	}
 	for range 2 {
-		if err := s.Append(t.Context(), l.id, l.head, big); !plain(err) || !strings.Contains(err.Error(), "full") {
+		if err := s.Append(t.Context(), l.ID, l.Head, big); !plain(err) || !strings.Contains(err.Error(), "full") {
 			t.Fatalf("appending to a full database: %v", err)
 		}
-		if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != 1 {
+		if h, err := s.Head(t.Context(), l.ID); err != nil || h.Size != 1 {
 			t.Fatalf("head of size %d, %v", h.Size, err)
 		}
 	}
 	limit(9999)
-	if err := s.Append(t.Context(), l.id, l.head, big); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, big); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,13 +128,13 @@ func TestCommitFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	l := create(t, s)
-	first := l.next(1)
+	l := storetest.Create(t, s)
+	first := l.Next(1)
 	first.Rows[0].Type, first.Rows[0].Table, first.Rows[0].Serial = 2, "table-1", 1
-	if err := s.Append(t.Context(), l.id, l.head, first); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, first); err != nil {
 		t.Fatal(err)
 	}
-	l.head = first.Head
+	l.Head = first.Head
 	wal, err := os.Stat(path + "-wal")
 	if err != nil {
 		t.Fatal(err)
@@ -147,28 +148,28 @@ func TestCommitFails(t *testing.T) {
 		&syscall.Rlimit{Cur: uint64(wal.Size()) + 5000, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
-	next := l.next(100)
-	err = s.Append(t.Context(), l.id, l.head, next)
+	next := l.Next(100)
+	err = s.Append(t.Context(), l.ID, l.Head, next)
 	if !errors.Is(err, ledger.ErrUnknownOutcome) {
 		t.Fatalf("a commit that fails: %v", err)
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Append(t.Context(), l.id, l.head, next); !plain(err) {
+	if err := s.Append(t.Context(), l.ID, l.Head, next); !plain(err) {
 		t.Errorf("appending after a failed commit: %v", err)
 	}
-	if _, err := s.Head(t.Context(), l.id); !plain(err) {
+	if _, err := s.Head(t.Context(), l.ID); !plain(err) {
 		t.Errorf("reading the head after a failed commit: %v", err)
 	}
-	if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); !plain(err) {
+	if _, err := s.ByKeyTags(t.Context(), l.ID, [32]byte{}); !plain(err) {
 		t.Errorf("finding a key tag after a failed commit: %v", err)
 	}
-	if _, err := s.ByShuffles(t.Context(), l.id, ledger.Durable, 1); !plain(err) {
+	if _, err := s.ByShuffles(t.Context(), l.ID, ledger.Durable, 1); !plain(err) {
 		t.Errorf("finding a shuffle after a failed commit: %v", err)
 	}
 	rows := 0
-	for _, err := range s.Rows(t.Context(), l.id, 0, 10) {
+	for _, err := range s.Rows(t.Context(), l.ID, 0, 10) {
 		if err != nil {
 			t.Errorf("reading rows after a failed commit: %v", err)
 		}
@@ -179,12 +180,12 @@ func TestCommitFails(t *testing.T) {
 	}
 	s.Close()
 	s = open(t, path)
-	h, err := s.Head(t.Context(), l.id)
-	if err != nil || h.Root != l.head.Root && h.Root != next.Head.Root {
+	h, err := s.Head(t.Context(), l.ID)
+	if err != nil || h.Root != l.Head.Root && h.Root != next.Head.Root {
 		t.Fatalf("head of size %d, %v", h.Size, err)
 	}
-	l.head = h
-	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+	l.Head = h
+	if err := s.Append(t.Context(), l.ID, l.Head, l.Next(1)); err != nil {
 		t.Error(err)
 	}
 	t.Log("the victim is through")
@@ -195,7 +196,7 @@ func TestCommitFails(t *testing.T) {
 func TestCommitIsFull(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t))
-	l := create(t, s)
+	l := storetest.Create(t, s)
 	pragma := func(text string) (n int) {
 		t.Helper()
 		if err := s.writer.conn.QueryRowContext(t.Context(), text).Scan(&n); err != nil {
@@ -207,26 +208,26 @@ func TestCommitIsFull(t *testing.T) {
 	commit := s.writer.stmts[sqlCommit]
 	full, err := s.writer.conn.PrepareContext(t.Context(),
 		fmt.Sprintf("INSERT INTO decks (ledger, hash, cards) VALUES (%d, zeroblob(32), zeroblob(1000000))",
-			int64(l.id)))
+			int64(l.ID)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer full.Close()
 	pragma(fmt.Sprint("PRAGMA max_page_count = ", pragma("PRAGMA page_count")+20))
 	s.writer.stmts[sqlCommit] = full
-	next := l.next(1)
+	next := l.Next(1)
 	for range 2 {
-		if err := s.Append(t.Context(), l.id, l.head, next); !errors.Is(err, ledger.ErrUnknownOutcome) ||
+		if err := s.Append(t.Context(), l.ID, l.Head, next); !errors.Is(err, ledger.ErrUnknownOutcome) ||
 			!strings.Contains(err.Error(), "full") {
 			t.Errorf("a commit without room: %v", err)
 		}
 	}
 	s.writer.stmts[sqlCommit] = commit
 	pragma("PRAGMA max_page_count = 9999")
-	if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != l.head.Size {
+	if h, err := s.Head(t.Context(), l.ID); err != nil || h.Size != l.Head.Size {
 		t.Errorf("head of size %d, %v", h.Size, err)
 	}
-	if err := s.Append(t.Context(), l.id, l.head, next); err != nil {
+	if err := s.Append(t.Context(), l.ID, l.Head, next); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 }

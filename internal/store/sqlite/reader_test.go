@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store/storetest"
 )
 
 // TestShares: with all connections of readers taken, each in the middle of a statement, dealers read and the writer
@@ -46,14 +47,14 @@ func TestShares(t *testing.T) {
 	if got := len(s.reads.Of(t.Context()).places); got != 0 {
 		t.Errorf("readers hold %d connections of dealers", got)
 	}
-	l := create(t, s)
-	if err := s.Append(t.Context(), l.id, l.head, l.next(3)); err != nil {
+	l := storetest.Create(t, s)
+	if err := s.Append(t.Context(), l.ID, l.Head, l.Next(3)); err != nil {
 		t.Errorf("the writer, with readers in their snapshots: %v", err)
 	}
 	if infos, err := s.Ledgers(t.Context()); err != nil || len(infos) != 1 {
 		t.Errorf("a dealer reads %d ledgers: %v", len(infos), err)
 	}
-	if _, err := s.CheckpointAfter(t.Context(), l.id, 2); err != nil {
+	if _, err := s.CheckpointAfter(t.Context(), l.ID, 2); err != nil {
 		t.Error(err)
 	}
 	if err := free(); err != nil {
