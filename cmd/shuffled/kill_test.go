@@ -45,8 +45,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// addLedgers makes the ledgers that a sandbox of the embedded store lacks, with a dealer's token each. It returns how to
-// start the daemon with all.
+// addLedgers makes the ledgers that a sandbox of the embedded store lacks, with a dealer's token each. It returns how
+// to start the daemon with all.
 func addLedgers(t *testing.T, d *daemon, names []string) (start func()) {
 	d.start()
 	d.stop()
