@@ -284,6 +284,9 @@ func (m model) waitingAt(now int64) (indexes []uint64) {
 		}
 		if b, ok := e.Body.(*Event); ok {
 			over := map[EventKind][]Act{EventHeadAdopted: {6, 7}, EventKillSet: {7}, EventLatchSet: {6}}[b.Kind]
+			if b.Kind == EventLatchSet && m.latched() {
+				over = nil
+			}
 			ends := func(i uint64) bool { return slices.Contains(over, m[i].Body.(*ActEntry).Act) }
 			indexes = slices.DeleteFunc(indexes, ends)
 		}

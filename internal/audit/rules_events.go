@@ -58,8 +58,9 @@ func (s *State) checkEvent(e *Event) error {
 func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
 
 func (s *State) applyEvent(e *Event, index uint64, now int64) {
-	// What is set was not known when an act that waits to clear it was signed.
-	if over := map[EventKind]Act{EventKillSet: ActKillClear, EventLatchSet: ActLatchClear}[e.Kind]; over != 0 {
+	// What is set was not known when an act that waits to clear it was signed. A latch that stands is set again.
+	over := map[EventKind]Act{EventKillSet: ActKillClear, EventLatchSet: ActLatchClear}[e.Kind]
+	if over != 0 && !(over == ActLatchClear && s.latched) {
 		s.persons.waiting = slices.DeleteFunc(slices.Clone(s.persons.waiting),
 			func(w WaitingAct) bool { return w.Act == over })
 	}

@@ -13,12 +13,11 @@ import (
 // The entropy latch is set in two places: in this daemon, which then draws no tape, and in the ledger, which then takes
 // no commit from any daemon. Package main writes the one into the other. An administrator clears both at once.
 
-// ClearLatch runs the generator's start-up test. If the test passes, ClearLatch opens this
-// daemon's latch and writes that the ledger's latch is cleared. If it fails, or the entry cannot
-// be written, the latch stays set and nothing is written; a failed test is ErrEntropy. If this
-// daemon is latched and the ledger does not say so, the entries say both: set, and cleared.
-func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (Recorded,
-	error) {
+// ClearLatch runs the generator's start-up test. If the test passes, ClearLatch opens this daemon's latch and writes
+// that the ledger's latch is cleared. If it fails, or the entry cannot be written, the latch stays set; a failed test
+// is ErrEntropy. If this daemon is latched and the ledger does not say so, an entry says that first.
+func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string,
+	act *audit.ActEntry) (recorded Recorded, err error) {
 	if err := checkReason(reason); err != nil {
 		return Recorded{}, err
 	}
@@ -33,15 +32,16 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 	if err := d.testGenerator(own, reason); err != nil {
 		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)
 	}
-	var bodies []audit.Body
-	if !stands {
-		bodies = append(bodies, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)})
+	if !stands { // by itself, because it ends every act that waits to clear the latch (docs/SPEC.md section 5.8)
+		_, err = d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)})
 	}
+	bodies := []audit.Body{&audit.Event{Kind: audit.EventLatchClear, Reason: reason}}
 	if act != nil {
-		bodies = append(bodies, act)
+		bodies = slices.Insert(bodies, 0, audit.Body(act))
 	}
-	bodies = append(bodies, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
-	recorded, err := d.append(ctx, actor, bodies...)
+	if err == nil {
+		recorded, err = d.append(ctx, actor, bodies...)
+	}
 	if err != nil && own {
 		// The entry was not written, so nobody cleared the latch. Other ledgers of this daemon
 		// may not say yet that it was set.

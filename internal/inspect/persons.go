@@ -91,12 +91,12 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 		f.act(a, e.Time, index, waiting)
 		return
 	}
-	heads := &f.report.AdoptedHeads
 	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted {
 		f.heads.claim(f.size, audit.Head{Size: b.Size, Root: b.Digest}, index)
-		if len(*heads) < MaxListed {
-			*heads = append(*heads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time), Size: b.Size,
-				Identity: e.Actor.Identity, Credential: e.Actor.Credential, LostSize: b.LostSize, Reason: b.Reason})
+		if len(f.report.AdoptedHeads) < MaxListed {
+			f.report.AdoptedHeads = append(f.report.AdoptedHeads, AdoptedHead{Entry: index, Size: b.Size,
+				Time: bundle.FormatTime(e.Time), Identity: e.Actor.Identity, Credential: e.Actor.Credential,
+				LostSize: b.LostSize, Reason: b.Reason})
 		}
 	}
 	if f.conduct.Approving != 0 {

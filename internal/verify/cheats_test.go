@@ -199,7 +199,9 @@ func cheatingCloses(b *badAdder) {
 		as(audit.Close{Outcome: audit.OutcomeContinued}, func(*game) []byte { return nil }))
 	b.cheat(stepLegality, "continued-draws", "draws continued: they have no child, and nobody would see their tape",
 		func(h *house) *game {
-			return h.commitTo(h.draws(6, 6), nil).deal(seat("seat-1", 1)).close(audit.OutcomeContinued, 0)
+			g := h.commitTo(h.draws(6, 6), nil).deal(seat("seat-1", 1))
+			h.addBytes(seeded("where a child could stand", 20))
+			return g.close(audit.OutcomeContinued, 0)
 		})
 	closes(stepEntries, "counts-fewer", "a close that counts an entry less", func(g *game) {
 		g.closeAs(&audit.Close{Shuffle: g.id, Entries: len(g.indexes) - 1, Outcome: audit.OutcomeCompleted,

@@ -49,7 +49,7 @@ func Calls() []Call {
 		{"internal/keys", "GenerateWitness", "ed25519.GenerateKey", "a witness's key", None},
 		{"internal/keys", "GenerateAuditor", "GenerateKey", "an auditor's key", None},
 		{"internal/keys", "encrypt", "age.Encrypt", "salt, nonce and file key of an encrypted key file", None},
-		{"internal/disclosure", "NewPair", "GenerateKey", "a disclosure key", None},
+		{"internal/disclosure", "Body", "GenerateKey", "a disclosure key", None},
 		{"internal/disclosure", "seal", "hpke.NewSender", "the ephemeral key of what is sealed to auditors", None},
 		{"client", "NewSlot", "rand.Read", "a player's own value, in a back end", Moves},
 		{"client", "NewKey", "rand.Read", "an idempotency key", None},

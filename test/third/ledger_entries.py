@@ -51,6 +51,11 @@ class Followed:
         if 0 < size <= self.newest.size:
             self.heads.append((size, index, entry.body["head_root"]))
 
+    def follow_event(self, index, entry, _broken, _before):
+        """Keep a head that was adopted."""
+        if entry.body["kind"] == 10 and 0 < entry.body["adopted_size"] <= self.newest.size:
+            self.heads.append((entry.body["adopted_size"], index, entry.body["adopted_root"]))
+
     def follow_commit(self, index, entry, _broken, _before):
         """Check the deck and the terms, and that nothing stands in two commits."""
         body, context = entry.body, entry.body["context"]

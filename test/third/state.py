@@ -143,7 +143,7 @@ class State:
     def apply_reveal(self, _index, entry, _pair):
         """Apply a reveal of a shuffle that is open or continued."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
-        if shuffle and shuffle.last.open:
+        if shuffle and (shuffle.open or (shuffle.continued and not shuffle.disclosed)):
             shuffle.apply_reveal(entry.body)
             shuffle.entries += 1
             if entry.body["final"] and shuffle.open:
@@ -234,8 +234,9 @@ class State:
         elif kind == 5:
             self.kills.discard(switch(body))
         elif kind == 6:
+            if not self.latch:
+                self.disarm(LATCH_CLEAR)
             self.latch = True
-            self.disarm(LATCH_CLEAR)
         elif kind == 7:
             self.latch = False
         elif kind == 10:
