@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"shuffled/internal/shuffle"
 	"time"
+
+	"shuffled/internal/shuffle"
 )
 
 // Past is a proved commit that History found.

@@ -82,7 +82,11 @@ func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
 	for range *kills {
 		start()
 		for _, c := range clients {
-			c.token = d.token(map[bool]string{true: "dealer", false: c.ledger}[c.ledger == "main"] + ".token")
+			name := c.ledger
+			if name == "main" { // the sandbox's own
+				name = "dealer"
+			}
+			c.token = d.token(name + ".token")
 		}
 		var stop atomic.Bool
 		var wg sync.WaitGroup

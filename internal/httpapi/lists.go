@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -59,9 +60,7 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 	now := s.cfg.Now().UnixMilli()
 	for _, f := range page.Shuffles {
 		a := summaryAnswer(f, now)
-		if params.Deck != nil { // which may be another name of the deck
-			a.Deck = params.Deck
-		}
+		a.Deck = cmp.Or(params.Deck, a.Deck) // a deck may have another name
 		answer.Shuffles = append(answer.Shuffles, a)
 	}
 	return c.json(answer)

@@ -164,8 +164,7 @@ type Abilities struct {
 	Deal   error // from a shuffle that stands; close it
 }
 
-// Ready reports whether everything works. The kill switch of the ledger is no fault: a load balancer goes
-// on sending requests.
+// Ready reports whether everything works. The ledger's kill switch is no fault: a load balancer goes on sending.
 func (a Abilities) Ready() bool {
 	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, errKilled))
 }

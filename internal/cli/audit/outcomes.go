@@ -57,10 +57,10 @@ func (x *outcomes) add(suffix string, of inspect.Recomputed, as *audit.Context, 
 	if name += suffix; x.kinds[name] == nil {
 		x.kinds[name] = k
 	}
-	record := make([]byte, 0, k.width*len(values))
+	record := make([]byte, 0, k.width*len(values)+3) // what the last value has more is cut off
 	for place := range values {
 		v := values[order.Position(place)]
-		record = append(record, binary.BigEndian.AppendUint32(nil, v)[4-k.width:]...)
+		record = binary.BigEndian.AppendUint32(record, v<<(32-8*k.width))[:len(record)+k.width] // its lowest bytes
 	}
 	x.kinds[name].found[of.ID] = record
 }
