@@ -112,6 +112,9 @@ func (m *model) figures() (total figures, tables map[string]figures) {
 			case p.aside: // however it ended (docs/SPEC.md section 14.2)
 				f.add("void", 1)
 				f.add("void set_aside", 1)
+			case p.next == 0 && p.ended.Outcome != audit.OutcomeVoid && p.ended.Outcome != audit.OutcomeExpired:
+				f.add("void", 1)
+				f.add("void not_dealt", 1)
 			default:
 				f.add(p.ended.Outcome.String(), 1)
 				if p.ended.Outcome == audit.OutcomeVoid {

@@ -41,6 +41,7 @@ func TestModel(t *testing.T) {
 			defer func() { t.Log(total) }()
 			rapid.Check(t, func(r *rapid.T) {
 				m := newModel(t, r, inPostgres)
+				defer m.end() // also if the story fails: rapid then plays many more
 				r.Repeat(map[string]func(*rapid.T){
 					"commit": m.commit, "commit more": m.commit, "draw": m.draw, "child": m.child,
 					"mix": m.mix, "mix more": m.mix,
@@ -53,7 +54,6 @@ func TestModel(t *testing.T) {
 				for what, n := range m.did {
 					total[what] += n
 				}
-				m.end()
 			})
 			for _, what := range []string{"commit", "deal", "close"} {
 				if total[what] == 0 && !testing.Short() {
