@@ -32,14 +32,10 @@ func newClusters(t *testing.T) *clusters {
 	}
 	p, far := newProduction(t), newProduction(t)
 	c := &clusters{production: p, in: []*production{p, far}}
-	p.must("", "key", "generate", "sealing", "--out", p.path("sealing.key"))
 	for i, name := range clusterLedgers {
-		c.in[i].psql()
-		at := []string{"--data", p.dir, "--database", c.in[i].as("shuffled_owner")}
-		p.must("owner", append([]string{"migrate", "up"}, at...)...)
-		c.in[i].psql()
-		p.must("owner", append([]string{"ledger", "create", "--house", "casino", "--name", name, "--origin",
-			"cards.example.com/" + name, "--deals", "signed"}, at...)...)
+		c.in[i].tables()
+		p.must("owner", "ledger", "create", "--house", "casino", "--name", name, "--origin", "cards.example.com/"+name,
+			"--deals", "signed", "--data", p.dir, "--database", c.in[i].as("shuffled_owner"))
 	}
 	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\ndatabase = %q\ndatabase_password_file = %q\n"+
 		"[[ledger]]\nname = \"main\"\n[[ledger]]\nname = \"far\"\ndatabase = %q\ndatabase_password_file = %q\n",

@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,45 +31,46 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills daemons for half a minute")
 	}
-	for name, database := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" },
-		"postgres": func(t testing.TB) string { return testdb.DSN(t) }} {
-		t.Run(name, func(t *testing.T) {
+	for store, database := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" },
+		"postgres": testdb.DSN} {
+		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			d := newDaemon(t, database(t))
 			killTest(t, d, func() { d.start() }, "main")
 		})
+		t.Run(store+", four ledgers", func(t *testing.T) {
+			t.Parallel()
+			p := newProduction(t)
+			killTest(t, p.daemon, p.serve, p.addLedgers(store == "postgres")...)
+		})
 	}
-	t.Run("sqlite, four ledgers", func(t *testing.T) {
-		t.Parallel()
-		d, ledgers := newDaemon(t, ""), []string{"main", "two", "three", "four"}
-		killTest(t, d, addLedgers(t, d, ledgers), ledgers...)
-	})
 }
 
-// addLedgers makes the ledgers that a sandbox of the embedded store lacks, with a dealer's token each. It returns how
-// to start the daemon with all.
-func addLedgers(t *testing.T, d *daemon, names []string) (start func()) {
-	d.start()
-	d.stop()
-	operator, file := testdb.FreeAddress(t), filepath.Join(t.TempDir(), "config.toml")
-	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n[[ledger]]\nname = \"main\"\n", d.addr,
-		operator, d.data)
-	for _, name := range names[1:] {
-		config += fmt.Sprintf("[[ledger]]\nname = %q\n", name)
-		for _, args := range [][]string{
-			{"ledger", "create", "--origin", "dev.example/" + name, "--house", "casino", "--auditor",
-				filepath.Join(d.data, "auditor.pub"), "--data", d.data, "--name", name},
-			{"token", "create", "--role", "dealer", "--identity", "dealer", "--data", d.data, "--ledger", name}} {
-			out, errs, code := command(t, args...)
-			if err := os.WriteFile(filepath.Join(d.data, name+".token"), []byte(out), 0o600); err != nil || code != 0 {
-				t.Fatalf("%v: %s%s, %v", args, out, errs, err)
-			}
-		}
+// addLedgers makes four ledgers, with a dealer's token each, in the tables of PostgreSQL or in the embedded store.
+func (p *production) addLedgers(postgres bool) []string {
+	p.t.Helper()
+	p.tables()
+	config, err := os.ReadFile(p.config)
+	at := []string{"--database", p.as("shuffled_owner"), "--data", p.dir}
+	if !postgres {
+		at, config = at[2:], regexp.MustCompile("(?m)^database.*\n").ReplaceAll(config, nil)
+		p.must("", append([]string{"migrate", "up"}, at...)...)
 	}
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+	config = append(config, "[[ledger]]\nname = \"three\"\n[[ledger]]\nname = \"four\"\n"...)
+	p.data, err = p.dir, errors.Join(err, os.WriteFile(p.config, config, 0o600))
+	p.must("", "key", "generate", "auditor", "--out", p.path("auditor.key"))
+	ledgers := []string{"main", "poker", "three", "four"}
+	for _, name := range ledgers {
+		p.must("owner", append([]string{"ledger", "create", "--name", name, "--origin", "cards.example.com/" + name,
+			"--house", "casino", "--auditor", p.path("auditor.pub"), "--deals", "signed"}, at...)...)
+		token := p.must("", "token", "create", "--config", p.config, "--ledger", name, "--role", "dealer",
+			"--identity", "dealer")
+		err = errors.Join(err, os.WriteFile(p.path(name+".token"), []byte(token), 0o600))
 	}
-	return func() { d.launch("http://"+operator, []string{"serve", "--config", file}) }
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return ledgers
 }
 
 func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
@@ -83,7 +85,7 @@ func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
 		start()
 		for _, c := range clients {
 			name := c.ledger
-			if name == "main" { // the sandbox's own
+			if len(ledgers) == 1 { // the sandbox's own
 				name = "dealer"
 			}
 			c.token = d.token(name + ".token")

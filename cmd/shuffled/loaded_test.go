@@ -31,10 +31,7 @@ type loaded struct {
 func newLoaded(t *testing.T, limits string) *loaded {
 	t.Helper()
 	p := newProduction(t)
-	p.must("", "key", "generate", "sealing", "--out", p.path("sealing.key"))
-	p.psql()
-	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
-	p.psql()
+	p.tables()
 	admins := administrators(t, p.dir, func(args ...string) { p.must("", args...) })
 	for _, name := range []string{"main", "poker"} {
 		p.must("owner", append([]string{"ledger", "create", "--house", "casino",

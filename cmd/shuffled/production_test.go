@@ -22,10 +22,7 @@ import (
 func TestProduction(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t)
-	p.must("", "key", "generate", "sealing", "--out", p.path("sealing.key"))
-	p.psql()
-	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
-	p.psql()
+	p.tables()
 	create := []string{"ledger", "create", "--name", "main", "--origin", "cards.example.com/main", "--house", "casino",
 		"--database", p.as("shuffled_owner"), "--data", p.dir, "--production"}
 	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != term.ExitUsage ||
@@ -184,6 +181,15 @@ func (p *production) as(role string) string {
 	}
 	u.User = url.User(role)
 	return u.String()
+}
+
+// tables makes a sealing key, and the roles and tables of the database.
+func (p *production) tables() {
+	p.t.Helper()
+	p.must("", "key", "generate", "sealing", "--out", p.path("sealing.key"))
+	p.psql()
+	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
+	p.psql()
 }
 
 // psql runs deploy/roles.sql as superuser and gives the roles a password.
