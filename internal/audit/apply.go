@@ -99,6 +99,6 @@ func (s *State) take(e Entry, index uint64, expected *pair) {
 		s.applyDisclosure(b, expected)
 	}
 	if o, ok := s.open.find(ShuffleOf(e.Body)); ok {
-		o.entries++ // the case above kept what was there before
+		o.entries = min(o.entries, 0xfffe) + 1 // the case above kept what was there before
 	}
 }

@@ -204,7 +204,8 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 	if !errors.As(err, &rule) {
 		rule = &audit.Illegal{Code: "unnamed", Detail: err.Error()}
 	}
-	if !f.explain(rule, e, index) {
+	below, _ := audit.DisclosedBy(f.state.Counted(e.Body))
+	if !f.explain(rule, e, index, below.Entries) {
 		x := fault(RulePrefix+rule.Code, "", "%s", rule.Detail).at(index)
 		if id := audit.ShuffleOf(e.Body); id != 0 {
 			x = x.of(id)

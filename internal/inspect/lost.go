@@ -31,8 +31,8 @@ func (l *lostEntries) between(from, to uint64) bool {
 	return i < len(l.Spans) && l.Spans[i].From < to
 }
 
-// explain reports whether a lost entry can be why e seems to break a rule.
-func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
+// explain reports whether a lost entry can be why e seems to break a rule. So many entries of its shuffle are below.
+func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below int) bool {
 	l := &f.lost
 	switch {
 	case len(l.Spans) == 0:
@@ -40,6 +40,9 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	case rule.Code == audit.RuleCredential, rule.Code == audit.RuleRound: // created there, or dealt from a parent
 		return true
 	case rule.Code == audit.RuleOwner, rule.Code == audit.RuleEntries: // taken over there, or of the shuffle
+		if d, _ := audit.DisclosedBy(e.Body); rule.Code == audit.RuleEntries && d.Entries <= below {
+			return false // a lost one is one more
+		}
 		return l.between(audit.ShuffleOf(e.Body), index)
 	case rule.Code == audit.RuleEarlier:
 		return l.between(f.firstWaiting(audit.ShuffleOf(e.Body)), index)

@@ -25,6 +25,7 @@ type lostVectors struct {
 		Name, Rule, Entry string
 		Index, Undealt    uint64
 		Lost              []uint64
+		Below             int
 		Excused           bool
 	}
 }
@@ -89,7 +90,7 @@ func TestLostVectors(t *testing.T) {
 		for _, index := range c.Lost {
 			f.lost.add(index)
 		}
-		if got := f.explain(&audit.Illegal{Code: c.Rule}, e, c.Index); got != c.Excused {
+		if got := f.explain(&audit.Illegal{Code: c.Rule}, e, c.Index, c.Below); got != c.Excused {
 			t.Errorf("%s: excused %t", c.Name, got)
 		}
 	}

@@ -134,7 +134,8 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 		case o.Aside:
 			as, why = audit.OutcomeVoid, "set_aside"
 			t.setAside(l)
-		case !l.Dealt && !void: // else a house could look at an order, and draw another, and no figure would show it
+		case !l.Dealt && !void && !f.lost.between(o.ID, index):
+			// Else a house could look at an order, and draw another, and no figure would show it.
 			as, why = audit.OutcomeVoid, "not_dealt"
 		}
 		t.ended(as, why, level)

@@ -58,5 +58,6 @@ def lost_entries(vectors, report):
         report(case["name"], (case["lost"], case["faults"]), got)
     for case in vectors["excuses"]:
         entry = Entry(bytes.fromhex(case["entry"]))
-        got = lost.excused(case["rule"], entry, case["index"], case["lost"], case["undealt"])
+        got = lost.excused(case["rule"], entry, case["index"], case["lost"], case["undealt"],
+                           case.get("below", 0))
         report(case["name"], case["excused"], got)

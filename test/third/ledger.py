@@ -182,7 +182,9 @@ class Ledger(Followed):
             shuffle = entry.body.get("shuffle")
             if entry.kind == "commit":
                 shuffle = index
-            if not lost.excused(broken, entry, index, self.bundle.lost, self.undealt(entry)):
+            judged = self.state.shuffles.get(shuffle)
+            if not lost.excused(broken, entry, index, self.bundle.lost, self.undealt(entry),
+                                judged.counted if judged else 0):
                 self.fault("rule_" + broken, index, shuffle)
         before = self.in_force()
         self.state.apply(entry)

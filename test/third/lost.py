@@ -31,7 +31,7 @@ def lost_of_run(hashes, tile, above):
     return lost, ["tile"]
 
 
-def excused(rule, entry, index, lost, undealt):
+def excused(rule, entry, index, lost, undealt, below):
     """Whether a lost entry excuses this rule, which the entry breaks."""
     body = entry.body
     kind = entry.kind
@@ -56,7 +56,7 @@ def excused(rule, entry, index, lost, undealt):
             return parent is not None and between(parent["id"])
         return body[NAMED[rule]] in lost if rule in NAMED else rule in ANY_OF_COMMIT and bool(lost)
     if rule == "entries":
-        return between(shuffle)
+        return between(shuffle) and body["entries"] > below
     if kind == "disclosure":
         return (rule == "not_open" and between(shuffle)
                 or rule == "disclosure_key" and between(body.get("disclosure_key", 0)))

@@ -154,7 +154,7 @@ def close_rules(state, entry):
     close_co_dealer(shuffle, body)
     if outcome != CONTINUED and not is_tape_lost(body):
         tape_rules(state, shuffle, body)
-    holds(body["entries"] == shuffle.entries, "entries")
+    holds(body["entries"] == shuffle.counted, "entries")
 
 
 def close_co_dealer(shuffle, body):
@@ -210,7 +210,7 @@ def disclosure_rules(state, entry):
           and (state.partial or not shuffle.last.open), "not_open")
     if entry.body["form"] != 0:
         tape_rules(state, shuffle, entry.body)
-    holds(entry.body["entries"] == shuffle.entries, "entries")
+    holds(entry.body["entries"] == shuffle.counted, "entries")
 
 
 def takeover_rules(state, entry):

@@ -45,6 +45,11 @@ class Shuffle:
         self.depth = 1
 
     @property
+    def counted(self):
+        """What a close or disclosure counts: the entries, at most as a u16 can."""
+        return min(self.entries, 0xffff)
+
+    @property
     def plan(self):
         """The sources that have a value: all except a co-dealer."""
         return [source for source in self.context["plan"] if source["source"] != 4]
