@@ -62,6 +62,14 @@ func TestLatchOfAnother(t *testing.T) {
 	}
 	commits(second, "k5", nil)
 	commits(first, "k6", nil)
+
+	// A clear with an act that is refused has said that the latch was set: a new act can be signed then.
+	source.Trip(entropy.ReasonSlow)
+	act := audit.ActEntry{Act: audit.ActLatchClear, Expires: 1, Signatures: make([]audit.ActSignature, 1)}
+	act.Signatures[0].Administrator = "nobody"
+	if _, err := second.ClearLatch(t.Context(), as("admin"), "r", &act); err == nil || !second.Ledger().Live().Latched {
+		t.Errorf("a refused clear: %v, latched %t", err, second.Ledger().Live().Latched)
+	}
 }
 
 // fullStore appends nothing once it is full.

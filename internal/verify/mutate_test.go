@@ -130,6 +130,11 @@ func (w truth) lies(v *Verdict, file []byte) error {
 			return fmt.Errorf("a checkpoint that the house never signed: %q", text)
 		}
 	}
+	for _, t := range v.Takeovers {
+		if owner := w.owner(v.ID, t.Index); v.Outcome != "" && t.From != owner {
+			return fmt.Errorf("entry %d takes over from %s, and the file says from %s", t.Index, owner, t.From)
+		}
+	}
 	for _, c := range v.Cards {
 		g := w.games[v.ID]
 		want := g.card(c.Place)
@@ -140,6 +145,18 @@ func (w truth) lies(v *Verdict, file []byte) error {
 		}
 	}
 	return nil
+}
+
+// owner returns who owned the shuffle in front of the entry with this index.
+func (w truth) owner(id, index uint64) (owner string) {
+	for i, b := range w.h.entries[:index] {
+		e, err := audit.ParseEntry(b)
+		if _, taken := e.Body.(*audit.Takeover); err == nil &&
+			(uint64(i) == id || taken && audit.ShuffleOf(e.Body) == id) {
+			owner = e.Actor.Identity
+		}
+	}
+	return owner
 }
 
 // late reports that the early checkpoint of a file says nothing of its commit, or nothing early.
@@ -179,12 +196,17 @@ func world(t testing.TB) (truth, [][]byte) {
 	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot,
 		Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
 	b := witness(h.commitTo(ctx, nil)).mix(mixValues()[0]).deal(board(2))
-	files := [][]byte{a.file(""), a.file("seat-1"), b.file("")}
+	c := witness(h.commitTo(h.cards(sixCards), sixCards)).deal(board(1)).takeOver("second", audit.ExtentPlay).
+		takeOver("third", audit.ExtentPlay)
+	files := [][]byte{a.file(""), a.file("seat-1"), b.file(""), c.file("")}
+	heads = append(heads, string(h.head()))
+	files = append(files, c.close(audit.OutcomeEndedEarly, 0).file(""))
 	for i := range uint64(len(h.entries)) {
 		files = append(files, []byte(h.receipt(i).Text()))
 	}
 	heads = append(heads, string(h.head()))
-	return truth{h, heads, map[uint64]*game{a.id: a, b.id: b}, Trust{Policy: []byte(w.policy(twoOfThree))}}, files
+	games := map[uint64]*game{a.id: a, b.id: b, c.id: c}
+	return truth{h, heads, games, Trust{Policy: []byte(w.policy(twoOfThree))}}, files
 }
 
 // FuzzTranscript and FuzzReceipt: whatever the bytes, there is a verdict, and
