@@ -90,7 +90,7 @@ func (t *transcript) orderEntries() error {
 		case *audit.Deal:
 			o.deals, o.asked, ok = append(o.deals, b), o.asked+b.Count(), ok && b.Shuffle == id
 		case *audit.Close:
-			o.closed, ok = b, ok && b.Shuffle == id
+			o.closed, ok = b, ok && b.Shuffle == id && b.Outcome != audit.OutcomeContinued // an order has no child
 		default:
 			ok = false
 		}

@@ -85,6 +85,17 @@ func notAsked(b *badAdder) {
 		blind.Values = p.by.values[:2]
 		p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: blind})
 	})
+	continued := hand(b.T)
+	continued.h.cheating()
+	continued.play(two...).continuedAlone()
+	blindCase(b, stepLegality, "continued", "a hand with a co-dealer continued: it has no child", continued)
+	order := hand(b.T)
+	order.by.h.cheating()
+	order.play(two...).close(audit.OutcomeCompleted, 0)
+	order.by.h.addBytes(seeded("where a child could stand", 20))
+	order.by.closeAs(&audit.Close{Shuffle: order.by.id, Outcome: audit.OutcomeContinued, Follows: order.follows()})
+	order.prove()
+	blindCase(b, stepEntries, "order-continued", "an order continued: it has no child", order)
 	unplayed := func(p *pair, d *audit.Deal, change func(*audit.Blind)) {
 		blind := p.given(d)
 		change(blind)

@@ -185,6 +185,12 @@ func wrongChains(b *badAdder) {
 		func(f *audit.Transcript) { f.Cards = append(f.Cards[:2:2], hand.card(2), hand.card(3)) })
 }
 
+// continuedAlone closes g as continued, with room for a child's commit, which no file of g shows.
+func (g *game) continuedAlone() *game {
+	g.h.addBytes(seeded("where a child could stand", 20))
+	return g.close(audit.OutcomeContinued, 0)
+}
+
 // discloseAs discloses a shuffle that was continued in another way than disclose.
 func (g *game) discloseAs(d *audit.DisclosureEntry) *game {
 	g.h.t.Helper()

@@ -197,12 +197,15 @@ func cheatingCloses(b *badAdder) {
 	})
 	closes(stepLegality, "continued-alone", "continued without room for a child's commit",
 		as(audit.Close{Outcome: audit.OutcomeContinued}, func(*game) []byte { return nil }))
-	b.cheat(stepLegality, "continued-draws", "draws continued: they have no child, and nobody would see their tape",
-		func(h *house) *game {
-			g := h.commitTo(h.draws(6, 6), nil).deal(seat("seat-1", 1))
-			h.addBytes(seeded("where a child could stand", 20))
-			return g.close(audit.OutcomeContinued, 0)
+	for name, context := range map[string]func(h *house) *audit.Context{
+		"draws":   func(h *house) *audit.Context { return h.draws(6, 6) },
+		"numbers": func(h *house) *audit.Context { return h.numbers(80, 5) },
+	} {
+		about := name + " continued: they have no child, and nobody would see their tape"
+		b.cheat(stepLegality, "continued-"+name, about, func(h *house) *game {
+			return h.commitTo(context(h), nil).deal(board(1)).continuedAlone()
 		})
+	}
 	closes(stepEntries, "counts-fewer", "a close that counts an entry less", func(g *game) {
 		g.closeAs(&audit.Close{Shuffle: g.id, Entries: len(g.indexes) - 1, Outcome: audit.OutcomeCompleted,
 			Form: audit.FormTape, Tape: g.tape})

@@ -97,7 +97,8 @@ def co_dealer_entries(case):
         else:
             last_index, last = case.co_entries[-1]
             need(receipt.index > last_index and last.kind != "close", "entries", "co_dealer")
-            need(entry.kind in ("deal", "close"), "entries", "co_dealer")
+            need(entry.kind == "deal" or entry.kind == "close"
+                 and entry.body["outcome"] != CONTINUED, "entries", "co_dealer")
             need(entry.body["shuffle"] == case.co_entries[0][0], "entries", "co_dealer")
         case.co_entries.append((receipt.index, entry))
     case.co_keys = signing_entries(file.co_keys)

@@ -1,7 +1,7 @@
 // The co-dealer's evidence: its part of the steps entries and openings, the steps asked and
 // co_dealer (10.1), and what a verdict says of it (SPEC-BLIND 8).
 import { equal, join, label, str8, toBase64, u16, u64, time } from "./bytes.ts";
-import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
+import { ASIDE, CARDS, CONTINUED, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
 import { mustOpen } from "./cardsteps.ts";
 import { canEd25519, ed25519 } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
@@ -47,7 +47,7 @@ export function readOrder({ file }: Pick<Whole, "file">, context: Context): Orde
   for (const [i, r] of receipts.entries()) {
     const { deal, close: closes, commit } = r.entry = parseEntry(r.bytes);
     if (close || i > 0 && r.index <= receipts[i - 1]!.index) throw new Fault(`entry ${r.index} of the co-dealer: out of order`);
-    if (i === 0 ? !commit : (deal ?? closes)?.shuffle !== id) throw new Fault(`entry ${r.index} of the co-dealer: no part of its order ${id}`);
+    if (i === 0 ? !commit : (deal ?? closes)?.shuffle !== id || closes?.outcome === CONTINUED) throw new Fault(`entry ${r.index} of the co-dealer: no part of its order ${id}`);
     if (deal) deals.push(r as Of<"deal">);
     if (closes) close = r as Of<"close">;
   }
