@@ -99,7 +99,7 @@ func TestRotateSigning(t *testing.T) {
 	r.says(term.ExitOK, "dealer", "main.vkey", hand)
 	r.says(term.ExitOK, "dealer", "main.vkey", []string{"show", "7", "--transcript", r.path("before.json")})
 
-	r.does(term.ExitCannot, "main.vkey", "signing", rotate, "does not hold the private half")
+	r.does(term.ExitCannot, "main.vkey", "signing", rotate, "the file of that key among signing_keys. Mend what is named here")
 	r.says(term.ExitCannot, "dealer", "main.vkey",
 		append([]string{"act", "do", "signing", "--sign", r.path("admin.key"), "--yes"}, rotate...), "403 forbidden")
 

@@ -24,8 +24,7 @@ func (l *Ledger) objection(ctx context.Context) error {
 		}
 	}
 	if l.Genesis().Deals == audit.DealsCosigned && !l.witnesses.confirmed.Load() {
-		return fmt.Errorf("%w: waiting for a quorum of witnesses to confirm the stored head of size %d", ErrFrozen,
-			l.head.Size)
+		return fmt.Errorf("%w: %w to confirm the stored head of size %d", ErrFrozen, errUnconfirmed, l.head.Size)
 	}
 	return nil
 }
@@ -53,8 +52,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.vouched = voucherAdministrators
 	case seen == nil && l.asksWitnesses(l.head.Size):
-		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size,
-			l.cfg.Mark)
+		return fmt.Errorf("%w: %w (size %d, %s): %w", ErrFrozen, ErrNoMark, l.head.Size, l.cfg.Mark, errUnconfirmed)
 	case seen == nil:
 		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
 	case seen.Size > l.head.Size:

@@ -2,7 +2,9 @@ package ledger_test
 
 import (
 	"errors"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,11 +123,13 @@ func TestCredentialsOfADeadStore(t *testing.T) {
 	h.store = f
 	clock := &aging{start: time.Now()}
 	c := h.config("mark")
-	c.Clock = clock.read
+	var turns atomic.Int64
+	c.Clock, c.Log = clock.read, slog.New(said{slog.DiscardHandler, "the ledger can", &turns})
 	l := h.open(c)
 	one := credential("one", audit.RoleDealer)
 	h.must(l, byOperator(one))
 	f.failHead(func(ledger.Head, error) (ledger.Head, error) { return ledger.Head{}, errors.New("no route to host") })
+	waitFor(t, func() bool { return turns.Load() == 1 }) // although nobody asks
 	wantCredential(t, "at once", l, "one", false, one)
 	if _, err := l.Credential(t.Context(), "one", true); !errors.Is(err, ledger.ErrUnavailable) {
 		t.Errorf("anew: %v", err)
@@ -144,6 +148,9 @@ func TestCredentialsOfADeadStore(t *testing.T) {
 	f.failHead(nil)
 	waitReady(t, l)
 	wantCredential(t, "when the store is back", l, "one", false, one)
+	if turns.Load() != 2 {
+		t.Errorf("the log says %d times that the ledger cannot be written, or can again", turns.Load())
+	}
 }
 
 // TestAdoptedHeadRevokes: a head that an operator vouched for revokes every credential,

@@ -128,6 +128,9 @@ var (
 	errKilled  = errors.New("the kill switch of the ledger is set: no commits until administrators clear it")
 )
 
+// errUnconfirmed is an ErrFrozen for which nobody has objected to the stored head.
+var errUnconfirmed = errors.New("waiting for a quorum of witnesses")
+
 // Cure says to the engineer on call what to do about an error of Abilities.
 func Cure(err error) string {
 	if cause := CauseOf(err); cause != "" {
@@ -137,6 +140,7 @@ func Cure(err error) string {
 		err  error
 		cure string
 	}{
+		{errUnconfirmed, "start the witnesses that do not answer: docs/operations/witnesses.md"},
 		{ErrFrozen, "find out which copy of the ledger is the true one, before anything else: docs/operations/backup.md"},
 		{ErrNoKey, "give this daemon the key in force, or unlock its agent: docs/operations/keys.md"},
 		{ErrClock, "let a time service set the clock: docs/operations/runbooks.md"},

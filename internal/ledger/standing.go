@@ -22,6 +22,18 @@ func (l *Ledger) wait(err error) {
 	}
 }
 
+// to changes the phase, and logs when the ledger stops and begins to be writable: nobody may ask in that time.
+func (l *Ledger) to(next phase, why error) {
+	was := l.phase
+	l.standing.to(next, why)
+	switch {
+	case was == phaseWriting && next == phaseWaiting:
+		l.cfg.Log.Warn("the ledger cannot be written", "ledger", l.cfg.Info.Name, "error", why)
+	case was == phaseWaiting && next == phaseWriting:
+		l.cfg.Log.Warn("the ledger can be written again", "ledger", l.cfg.Info.Name)
+	}
+}
+
 // freeze stops signing. Only thaw resumes it.
 func (l *Ledger) freeze(err error) {
 	if !errors.Is(err, ErrFrozen) {

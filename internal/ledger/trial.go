@@ -65,7 +65,8 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 		return notTaken("%s", err)
 	}
 	if l.signer(key) == nil {
-		return notTaken("this daemon does not hold the private half of the new signing key")
+		return notTaken("this daemon does not hold the private half of the new signing key: start it with the file of that " +
+			"key among signing_keys")
 	}
 	inForce := audit.Verifiers(l.keys.Load().InForce())
 	same := func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(key) }
@@ -104,8 +105,8 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	group.Wait()
 	unaware = slices.DeleteFunc(unaware, func(name string) bool { return name == "" })
 	if len(unaware) > 0 {
-		return notTaken("these witnesses do not know the new signing key, or the other signing key in force: %s",
-			strings.Join(unaware, ", "))
+		return notTaken("start the witnesses that do not know the new signing key, or the other one in force, with that "+
+			"key as another --log: %s", strings.Join(unaware, ", "))
 	}
 	return nil
 }
