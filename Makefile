@@ -44,15 +44,17 @@ PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores. go vet is a part of make lint, and is not run again here.
 AT_ONCE = $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+# gotestsum prints a dot for each test when it ends, and what failed once more at the end.
+# go build -v comes first, so that something is printed while dependencies are compiled.
 test:
 	sh scripts/postgres.sh
-	SHUFFLED_REQUIRE_POSTGRES=1 go test -vet=off -short -p $(AT_ONCE) -skip '$(SHORT_SKIP)' -timeout 10m ./...
-	go test -C lab -vet=off -short -timeout 10m ./...
-	SHUFFLED_REQUIRE_POSTGRES=1 go test -C perf -vet=off -short -timeout 10m $(PERF)
-	go test -C test -vet=off -short -count=1 -timeout 10m ./...
-	env -u CGO_ENABLED go test -C tools/agent -vet=off -short -timeout 10m ./...
-	go test -C tools/cose -vet=off -short -timeout 10m ./...
-	go test -C tools/release -vet=off -short -timeout 10m ./...
+	go build -v ./...
+	set -e; run="$$(go tool -n gotestsum) --format dots -- -vet=off -short -timeout 10m"; \
+		export SHUFFLED_REQUIRE_POSTGRES=1; \
+		$$run -p $(AT_ONCE) -skip '$(SHORT_SKIP)' ./...; \
+		(cd lab && $$run ./...); (cd perf && $$run $(PERF)); (cd test && $$run -count=1 ./...); \
+		(cd tools/agent && unset CGO_ENABLED && $$run ./...); \
+		(cd tools/cose && $$run ./...); (cd tools/release && $$run ./...)
 
 # The same with nothing left out, and against a witness of other software, whose module may
 # have to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
