@@ -165,3 +165,26 @@ func TestFilesRescued(t *testing.T) {
 		t.Errorf("a start on a damaged file: %v\n%s", err, out)
 	}
 }
+
+// TestKeysTakenAway: a daemon holds its keys in memory, and goes on when their files are removed.
+// The next start makes no new ones: it says that they are gone.
+func TestKeysTakenAway(t *testing.T) {
+	t.Parallel()
+	path, err := builtBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"main.key", "sealing.key"} {
+		d := newDaemon(t, "")
+		d.start()
+		if err := os.Remove(filepath.Join(d.data, file)); err != nil {
+			t.Fatal(err)
+		}
+		d.mustPost("/v1/main/shuffles", "k1", map[string]any{"table": "t", "deck": "standard-52"}, nil)
+		d.stop()
+		out, err := exec.Command(path, "serve", "--dev", "--data", d.data, "--listen", d.addr).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "does not have its keys") {
+			t.Errorf("a start without %s: %v\n%s", file, err, out)
+		}
+	}
+}
