@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
+	"shuffled/internal/config"
 )
 
 // delayed starts a daemon with a delay of its shutdown.
@@ -122,5 +125,23 @@ func TestRelays(t *testing.T) {
 		case <-t.Context().Done():
 			t.Fatal("no relay was asked")
 		}
+	}
+}
+
+// TestDevKeepsSigningKeys: a rotation in a sandbox names the next key in the file of configuration.
+func TestDevKeepsSigningKeys(t *testing.T) {
+	t.Parallel()
+	s := &sandbox{t: t, cfg: config.Default()}
+	s.cfg.Data = t.TempDir()
+	s.cfg.Ledgers = []config.Ledger{{Name: host.SandboxLedger, SigningKeys: []string{"next.key"}}}
+	s.cfg.Resolve()
+	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
+	defer start.stop()
+	if err := (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
+		t.Fatal(err)
+	}
+	if l := s.cfg.Ledgers; len(l) != 1 || len(l[0].SigningKeys) != 1 ||
+		filepath.Base(l[0].SigningKeys[0]) != "next.key" {
+		t.Errorf("%+v", l)
 	}
 }

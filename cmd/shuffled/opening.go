@@ -154,6 +154,11 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 	if err != nil {
 		return err
 	}
+	e, err := place.Examine(ctx, of)
+	if apart := time.Since(e.Clock); err == nil && !e.Clock.IsZero() && apart.Abs() > of.ClockStep.Duration() {
+		o.log.Warn("set this host's clock and the database's from one time service before the first entry: no entry, and "+
+			"no daemon, goes back behind the time of the newest", "database", first, "apart", apart)
+	}
 	o.mu.Lock()
 	o.stores[first] = db
 	o.mu.Unlock()
