@@ -2,9 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 
 	"shuffled/internal/config"
@@ -49,4 +54,66 @@ func TestGCPercent(t *testing.T) {
 			t.Errorf("%d bytes: %d %%, not %d", live, got, want)
 		}
 	}
+}
+
+// TestOpenTogether starts a daemon with ledgers whose witnesses answer nobody before all of them were asked: they are
+// opened alongside each other, so that a witness that is away delays the start once, and not once for each ledger.
+func TestOpenTogether(t *testing.T) {
+	t.Parallel()
+	const ledgers = 6
+	asked, all := make(map[string]bool), make(chan struct{})
+	together := 0 // asked when the first gave up
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // else net/http does not see who gives up
+		mu.Lock()
+		ledger, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if asked[ledger] = true; len(asked) == ledgers {
+			select {
+			case <-all:
+			default:
+				close(all)
+			}
+		}
+		mu.Unlock()
+		select {
+		case <-all:
+		case <-r.Context().Done(): // it was asked for too long
+			mu.Lock()
+			if together == 0 {
+				together = len(asked)
+			}
+			mu.Unlock()
+		}
+		http.Error(w, "away", http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(server.Close)
+
+	c := newCardRoom(t)
+	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
+	c.must("key", "generate", "witness", "--name", "witness.example.org/w", "--out", c.path("w.key"))
+	c.must("migrate", "up", "--data", c.dir)
+	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n", c.addr,
+		strings.TrimPrefix(c.operator, "http://"), c.dir)
+	admins := administrators(t, c.dir, func(args ...string) { c.must(args...) })
+	for i := range ledgers {
+		name := fmt.Sprintf("l%d", i)
+		c.write("policy", fmt.Appendf(nil, "witness w %s %s/%s\nquorum w\n", c.read("w.vkey"), server.URL, name))
+		c.must(append([]string{"ledger", "create", "--house", "casino",
+			"--data", c.dir, "--name", name, "--origin", "cards.example.com/" +
+				name,
+			"--production", "--deals", "signed", "--policy", c.path("policy")}, admins...)...)
+		config += fmt.Sprintf("[[ledger]]\nname = %q\n", name)
+	}
+	c.write("shuffled.toml", []byte(config))
+	c.serve()
+	mu.Lock()
+	if together == 1 || len(asked) != ledgers {
+		t.Errorf("the witnesses of %d ledgers were asked, of %d at a time", len(asked), together)
+	}
+	mu.Unlock()
+	for i := range ledgers {
+		c.readyNames(http.StatusOK, fmt.Sprintf(`"name":"l%d"`, i))
+	}
+	c.stop()
 }
