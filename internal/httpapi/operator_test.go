@@ -274,6 +274,15 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: the tags are %q", path, tags)
 		}
 	}
+	hand := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"standard-52"}`))
+	for token, packed := range map[string]bool{"": true, s.dealerToken: false} { // gzip is always asked for
+		a := ask{method: "GET", path: fmt.Sprintf("/v1/main/shuffles/%d/transcript", hand.ID), token: token}
+		got, err := http.DefaultClient.Do(a.request(t, s.url))
+		must(t, err)
+		if got.Body.Close(); got.StatusCode != http.StatusOK || got.Uncompressed != packed {
+			t.Errorf("a transcript for %q: %d, compressed %t", token, got.StatusCode, got.Uncompressed)
+		}
+	}
 	if got := s.get("/openapi.yaml", ""); string(got.body) != string(contract) ||
 		got.header.Get("Content-Type") != "application/yaml" {
 		t.Errorf("%v", got.header)

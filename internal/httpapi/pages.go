@@ -56,14 +56,22 @@ func pack(mediaType string, body []byte) static {
 	return static{mediaType, base64.RawURLEncoding.EncodeToString(sum[:16]), body, b.Bytes()}
 }
 
+// takesGzip reports whether the caller takes gzip, and tells caches that the answer depends on it.
+func (c *call) takesGzip() bool {
+	c.w.Header().Set("Vary", "Accept-Encoding")
+	takes := strings.ReplaceAll(c.r.Header.Get("Accept-Encoding"), " ", "")
+	if !strings.Contains(takes, "gzip") || strings.Contains(takes, "gzip;q=0") { // as it is serves any other wish, too
+		return false
+	}
+	c.w.Header().Set("Content-Encoding", "gzip")
+	return true
+}
+
 // static answers with s, compressed if the caller takes gzip. The two forms have two tags.
 func (c *call) static(s static) error {
 	const cache = "public, max-age=60"
 	h, body, tag := c.w.Header(), s.plain, `"`+s.tag+`"`
-	h.Set("Vary", "Accept-Encoding")
-	takes := strings.ReplaceAll(c.r.Header.Get("Accept-Encoding"), " ", "")
-	if strings.Contains(takes, "gzip") && !strings.Contains(takes, "gzip;q=0") { // as it is serves any other wish, too
-		h.Set("Content-Encoding", "gzip")
+	if c.takesGzip() {
 		body, tag = s.packed, `"`+s.tag+`-gzip"`
 	}
 	h.Set("ETag", tag)

@@ -81,6 +81,9 @@ func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error
 	if err != nil {
 		return err
 	}
+	if !c.caller.known() && c.takesGzip() { // a browser; a house is near, and a hand costs less
+		transcript = pack("", transcript).packed
+	}
 	return c.write("application/json", noStore, transcript)
 }
 
