@@ -467,6 +467,11 @@ func TestExportRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	u.User = url.UserPassword("audit_reader", "guess")
+	if _, errs, code := command(t, "audit", "fsck", "--data", d.data, "--database", u.String()); code != 3 ||
+		!strings.Contains(errs, "hint: run passwords.sql") {
+		t.Errorf("a wrong password: %d: %s", code, errs)
+	}
 	u.User = url.UserPassword("audit_reader", "known")
 	got := filepath.Join(t.TempDir(), "reader")
 	export(t, got, "--data", d.data, "--database", u.String())

@@ -135,7 +135,7 @@ func (p *policyReader) line(line string) error {
 		p.quorum = fields[1]
 		return nil
 	}
-	return fmt.Errorf("%q is no log, witness, group or quorum", fields[0])
+	return fmt.Errorf("%q is no log, witness, group or quorum: a key stands behind the word log", fields[0])
 }
 
 func (p *policyReader) log(fields []string) error {

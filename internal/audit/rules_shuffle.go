@@ -205,7 +205,7 @@ func (s *State) dealable(d *Deal, e Entry) (o opened, err error) {
 	last := s.roundBefore(o, d.Runs[0].Round)
 	for i, r := range d.Runs {
 		if r.Round != last && int(r.Round) != int(last)+1 {
-			return o, illegal(RuleRound, "run %d is of round %d, and comes after one of round %d", i, r.Round, last)
+			return o, illegal(RuleRound, "run %d is of round %d (0 for none), and comes after one of round %d", i, r.Round, last)
 		}
 		last = r.Round
 	}

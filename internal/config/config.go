@@ -195,14 +195,9 @@ type Ledger struct {
 // Default returns the configuration of an empty file. Paths that depend on other settings are empty until Resolve.
 func Default() *Config {
 	return &Config{
-		Listen:         "127.0.0.1:8080",
-		OperatorListen: "127.0.0.1:9090",
-		Data:           "./shuffled-data",
-		ClockStep:      Duration(5 * time.Second),
-		MarkSync:       Duration(time.Second),
-
-		DisclosureRotation: Duration(24 * time.Hour),
-		Statistics:         StatisticsWarn,
+		Listen: "127.0.0.1:8080", OperatorListen: "127.0.0.1:9090", Data: "./shuffled-data",
+		ClockStep: Duration(5 * time.Second), MarkSync: Duration(time.Second),
+		DisclosureRotation: Duration(24 * time.Hour), Statistics: StatisticsWarn,
 
 		Log: Log{Level: "info", Format: "text"},
 		Limits: Limits{

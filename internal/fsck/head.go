@@ -109,7 +109,7 @@ func (s *source) compareSeen(ctx context.Context) error {
 	for _, c := range s.seen {
 		if c.Size > s.size {
 			s.add(CodeRollback, place(store.HeadRows, "size", s.headKey()),
-				"the ledger has %d entries, and %s is a signed checkpoint of size %d: the database went back", s.size,
+				"the ledger has %d entries, and %s shows a signed checkpoint of size %d: the database went back", s.size,
 				c.by, c.Size)
 			continue
 		}
@@ -120,10 +120,10 @@ func (s *source) compareSeen(ctx context.Context) error {
 		switch {
 		case len(rows) == 0:
 			s.add(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(c.Size)),
-				"%s is the checkpoint of this size, and the row is missing", c.by)
+				"%s shows the checkpoint of this size, and the row is missing", c.by)
 		case !slices.ContainsFunc(rows, func(r store.Raw) bool { return same(r, "root", c.Root[:]) }):
 			s.add(CodeFork, place(store.CheckpointRows, "root", sizeKey(c.Size)),
-				"%s has another root for this size: one of the two checkpoints is a fork", c.by)
+				"%s shows another root for this size: one of the two checkpoints is a fork", c.by)
 		}
 	}
 	return nil

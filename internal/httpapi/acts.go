@@ -46,7 +46,8 @@ func (s *Server) SubmitAct(c *call) error {
 	switch {
 	case illegal != nil && illegal.Code == audit.RuleLatch:
 		// The latch is not set, and the code latch would tell that it is.
-		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
+		return &refusal{code: CodeInvalidRequest, field: "body", rule: "must clear a latch that is set, and the ledger's " +
+			"is not: nothing is to be done"}
 	case errors.Is(err, ledger.ErrPolicy):
 		return &refusal{code: CodePolicy, detail: err.Error()} // which witness, and why not
 	}

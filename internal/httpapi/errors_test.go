@@ -73,6 +73,8 @@ func TestWords(t *testing.T) {
 			`"gameRef" is no member here. The nearest is "game_ref".`}},
 		{"/v1/main/shuffles", `{"table":"t","deck":"standard-52","take":60}`, []string{
 			`"take" must be 1 to 52, the number of cards. The value sent is 60.`}},
+		{"/v1/main/shuffles", `{"table":"t","deck":"standard-52","end_at":{"lo":40,"hi":53}}`, []string{
+			`with lo < hi. The value sent is {"lo":40,"hi":53}.`}},
 		{"/v1/main/shuffles", `{"table":"t","deck":"standard-52","disclosure":"publik"}`, []string{
 			`"disclosure" must be public or auditor. The value sent is "publik". The nearest is "public".`}},
 		{"/v1/main/shuffles", `{"table":"t","deck":"standard-52","close_by":"2020-01-02T03:04:05Z"}`, []string{
@@ -86,8 +88,9 @@ func TestWords(t *testing.T) {
 			`"runs[0].purpose" must be seat, board, `, `The value sent is "bord". The nearest is "board".`}},
 		{path + "/deal", `{"first":6,"runs":[{"count":3,"purpose":"board"}]}`, []string{
 			`The next place is 2, not 6.`, `Read the member next`}},
-		{path + "/deal", `{"first":2,"runs":[{"count":51,"purpose":"board"}]}`, []string{
-			`50 places are left, not 51.`}},
+		{path + "/deal", `{"first":2,"runs":[{"count":51,"purpose":"board"}]}`, []string{`50 places are left, not 51.`}},
+		{path + "/deal", `{"first":2,"runs":[{"count":1,"purpose":"board","round":2}]}`, []string{
+			`Run 0 is of round 2 (0 for none), and comes after one of round 0.`}},
 		{"/v1/main/shuffles/99/deal", `{"first":2,"runs":[{"count":51,"purpose":"board"}]}`, []string{
 			`The ledger has no shuffle 99.`}},
 		{path + "/close", `{"outcome":"complete"}`, []string{`The nearest is "completed".`}},

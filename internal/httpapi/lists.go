@@ -199,8 +199,7 @@ func (c *call) shuffleAt(at tableAt) (uint64, error) {
 		return tables[0].Open[0], nil
 	}
 	return 0, &refusal{code: CodeWhichShuffle, field: "id", ids: tables[0].Open,
-		detail: fmt.Sprintf("table %s has %d open shuffles or more: name one by its id, or as @%s:SERIAL",
-			at.table, len(tables[0].Open), at.table)}
+		detail: fmt.Sprintf("table %s has %d open shuffles or more", at.table, len(tables[0].Open))}
 }
 
 // ListTables answers with the caller's tables, a page at a time.

@@ -83,6 +83,10 @@ func valueAt(body []byte, field string) (text, words string) {
 		case '"':
 			return token.String(), shown(token.String(), "text")
 		case '{':
+			whole, err := jsontext.NewDecoder(bytes.NewReader(body[dec.InputOffset()-1:])).ReadValue()
+			if err == nil && len(whole) <= mostShown {
+				return "", string(whole)
+			}
 			return "", "an object"
 		case '[':
 			for n = 0; dec.PeekKind() != ']' && dec.SkipValue() == nil; {

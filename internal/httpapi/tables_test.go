@@ -53,8 +53,8 @@ func TestByTable(t *testing.T) {
 	ids := fmt.Sprintf(`"shuffles":[%d,%d]`, two.ID, three.ID)
 	for _, got := range []answer{s.get(at, ""), s.post(at+"/deal", "", deal), s.post(at+"/close", "", end)} {
 		got.want(t, CodeWhichShuffle, "id")
-		if !strings.Contains(string(got.body), ids) {
-			t.Errorf("%s, want %s", got.body, ids)
+		if !strings.Contains(string(got.body), ids) || strings.Count(string(got.body), "by its id") != 1 {
+			t.Errorf("%s, want %s, and the cure once", got.body, ids)
 		}
 	}
 	if got := read[ShuffleState](t, s.get(at+":2", "")); got.ID != two.ID {

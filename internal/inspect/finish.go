@@ -52,6 +52,9 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	faults, notes, err := f.src.Finish(ctx, f.summary())
 	f.faults.add(faults...)
 	f.report.Notes = append(f.report.Notes, notes...)
+	if len(f.lost.Spans) > 0 {
+		f.noteOnce("entries are lost: what is open here may be closed")
+	}
 	switch {
 	case errors.Is(err, audit.ErrUnknown):
 		f.report.Unknown = append(f.report.Unknown, audit.Printable(err.Error()))

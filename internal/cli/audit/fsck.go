@@ -90,8 +90,7 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 		key = own.VKey
 	}
 	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey,
-		Passphrase: c.Passphrase,
-		At:         time.Now().UTC().Format(time.RFC3339Nano)}
+		Passphrase: c.Passphrase, At: time.Now().UTC().Format(time.RFC3339Nano)}
 	verify.Passphrase = cmp.Or(verify.Passphrase, cfg.PassphraseFile)
 	if o.Options, err = verify.options(); err != nil {
 		return o, err

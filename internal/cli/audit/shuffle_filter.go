@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"shuffled/internal/cli/place"
 	"shuffled/internal/inspect"
 	"shuffled/internal/term"
 )
@@ -20,6 +21,19 @@ type shuffleFilter struct {
 	Owner   string `placeholder:"NAME" help:"With --shuffles: only those that this identity committed."`
 	Deck    string `placeholder:"NAME" help:"With --shuffles: only those of this deck."`
 	GameRef string `placeholder:"NAME" help:"With --shuffles: only those with this game reference."`
+}
+
+// check refuses what would be overwritten, and a filter of nothing.
+func (f shuffleFilter) check(shuffles, outcomes string) error {
+	if shuffles == "" && (f != shuffleFilter{Table: f.Table} || f.Table != "" && outcomes == "") {
+		return term.Usage("--table, --outcome, --reason, --owner, --deck and --game-ref choose what --shuffles FILE lists, and --table what --outcomes DIR has: give that, too")
+	}
+	for _, out := range [][2]string{{"--shuffles", shuffles}, {"--outcomes", outcomes}} {
+		if place.Exists(out[1]) {
+			return term.Usage("%s: %s exists, and nothing is overwritten: name a new one", out[0], term.Visible(out[1]))
+		}
+	}
+	return nil
 }
 
 // among returns a function that keeps the lines of the filter and of a period, and counts them by owner. 0 is no bound.
@@ -44,5 +58,6 @@ func printOwners(w io.Writer, name string, by map[string]uint64) {
 	for _, owner := range slices.Sorted(maps.Keys(by)) {
 		parts, all = append(parts, fmt.Sprintf("%d of %s", by[owner], owner)), all+by[owner]
 	}
-	fmt.Fprintf(w, "\n%s lists %s: %s\n", term.Visible(name), term.Plural(all, "shuffle"), strings.Join(parts, ", "))
+	said := fmt.Sprintf("%s lists %s: %s", term.Visible(name), term.Plural(all, "shuffle"), strings.Join(parts, ", "))
+	fmt.Fprintf(w, "\n%s\n", strings.TrimSuffix(said, ": "))
 }

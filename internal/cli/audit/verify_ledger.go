@@ -74,6 +74,9 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	if opts.Tickets, err = c.lists(s); err != nil {
 		return err
 	}
+	if err := c.shuffleFilter.check(c.Shuffles, c.Outcomes); err != nil {
+		return err
+	}
 	owners := make(map[string]uint64)
 	opts.Keep = c.among(opts.From, opts.To, owners)
 	if c.Second != "" {
@@ -84,9 +87,6 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	disclosed := outcomes{kinds: make(map[string]*kind)}
 	if c.Outcomes != "" {
-		if _, err := os.Lstat(c.Outcomes); err == nil {
-			return term.Usage("--outcomes: %s exists, and nothing is overwritten: name a new directory", term.Visible(c.Outcomes))
-		}
 		opts.Recomputed = func(of inspect.Recomputed) {
 			if c.Table == "" || of.Context.Table == c.Table {
 				disclosed.take(of)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
@@ -107,6 +108,9 @@ func (c *actSubject) killClear() (audit.Body, error) {
 func (c *actSubject) adminCredential() (audit.Body, keys.Secret, error) {
 	if (c.TokenOut == "") == (c.Cert == "") {
 		return nil, keys.Secret{}, term.Usage("--new-token-file must name a new file for the token, or --certificate that of a client certificate, and not both")
+	}
+	if c.TokenOut != "" && place.Exists(c.TokenOut) {
+		return nil, keys.Secret{}, term.Usage("--new-token-file: %s exists, and nothing is overwritten: name a new file", c.TokenOut)
 	}
 	made := credentialFlags{Identity: c.Identity, Expires: c.Expires, Certificate: c.Cert}
 	body, bearer, _, err := made.credential(audit.RoleAdmin, nil, time.Now())

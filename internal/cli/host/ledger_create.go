@@ -39,7 +39,7 @@ type ledgerCreateCmd struct {
 	Key        string        `placeholder:"FILE" help:"Signing key file. It is made if it does not exist (default: the file of the configuration, or DATA/NAME.key)."`
 	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum. The first entry holds it."`
 	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses have it. The first entry holds it."`
-	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
+	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger, the one in force at that checkpoint."`
 	JSON       bool          `name:"json" help:"Print JSON."`
 }
 
@@ -234,7 +234,8 @@ func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 		return nil, err
 	}
 	if _, err := audit.OpenCheckpoint(signed, key); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", c.Succeeds, err)
+		return nil, term.WithHint(fmt.Errorf("reading %s: %w", c.Succeeds, err),
+			"--succeeds-key is the key that was in force then: after a rotation, the .vkey of the newer key")
 	}
 	return signed, nil
 }

@@ -66,7 +66,8 @@ func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, n
 		return nil, ExplainOpen(ctx, store, err, opening.Info)
 	}
 	if err := l.Ready(); err != nil {
-		return nil, errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close())
+		return nil, term.WithHint(errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close()),
+			"bring the newest database back, or start the witnesses: docs/operations/backup.md, Rollback and split brain")
 	}
 	return l, nil
 }

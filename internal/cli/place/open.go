@@ -26,17 +26,10 @@ import (
 // caller adds the store, the start event and the log.
 func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []note.Signer) ledger.Config {
 	return ledger.Config{
-		Info:      info,
-		Signers:   signers,
-		Mark:      mark,
-		Witness:   witness.Reach,
-		Intervals: cfg.Witness.Every(),
-		MayAsk: func(g *audit.Genesis, w audit.Witness) error {
-			return mayAsk(cfg.Witness.Hosts, g, w)
-		},
-		Queue:     cfg.Limits.Queue,
-		ClockStep: cfg.ClockStep.Duration(),
-		MarkSync:  cfg.MarkSync.Duration(),
+		Info: info, Signers: signers, Mark: mark,
+		Witness: witness.Reach, Intervals: cfg.Witness.Every(),
+		MayAsk: func(g *audit.Genesis, w audit.Witness) error { return mayAsk(cfg.Witness.Hosts, g, w) },
+		Queue:  cfg.Limits.Queue, ClockStep: cfg.ClockStep.Duration(), MarkSync: cfg.MarkSync.Duration(),
 	}
 }
 

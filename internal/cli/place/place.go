@@ -127,8 +127,9 @@ func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, err
 		e, err := sqlite.OpenEvidence(path, sqlite.Options{})
 		return e, noDatabase(path, err)
 	}
-	return postgres.OpenEvidence(ctx, cfg.Database,
+	e, err := postgres.OpenEvidence(ctx, cfg.Database,
 		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
+	return e, cured(err)
 }
 
 // noDatabase adds what to do if no database is at the path. If the directory does not exist its name may be

@@ -200,7 +200,7 @@ func (r *Flags) Explain(err error) error {
 		if strings.HasSuffix(fault.What, doneBefore) {
 			return &lie{error: shown, hint: "if this command was tried before, --again accepts the answer of that time; if not, deal nothing from this answer"}
 		}
-		return &lie{error: shown, hint: "deal nothing from this answer, and check that --key is the ledger's own key"}
+		return &lie{error: shown, hint: "deal nothing from this answer; check that --key is the ledger's own key, and if the signing key changed, pin both: --policy FILE with a log line for each"}
 	case errors.As(err, &refused):
 		shown = term.WithCode(errors.New(term.Visible(refused.Error())), string(refused.Code)) // without method and path
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
