@@ -79,7 +79,7 @@ inBrowser("the page from a daemon", async (t, browser, dir) => {
 
   await t.test("what is not there, and what is no link", async () => {
     await browser.visit(`${base}/#main/${id}`, transcript);
-    for (const [hash, says] of [[`#main/${id + 1000}`, "has no such shuffle"], ["#other/2", "has no such shuffle"],
+    for (const [hash, says] of [[`#main/${id + 1000}`, "has no such ledger or shuffle"], ["#other/2", "has no such ledger or shuffle"],
       ["#127.0.0.1:1/main/2", "A copy of it on disk can ask others"], ["#main/0", "reads a ledger and the number"],
       ["#main/../keys", "reads a ledger and the number"], ["#%", "reads a ledger and the number"]]) {
       await browser.run(`location.hash = ${JSON.stringify(hash)}, 0`);
