@@ -16,14 +16,7 @@ const expireEvery = 5 * time.Second
 // Run closes overdue shuffles until ctx ends. While the ledger cannot be written it closes none,
 // and readiness says why.
 func (d *Dealer) Run(ctx context.Context) {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for ledger.Sleep(ctx, expireEvery, nil) {
 		if d.cfg.Ledger.Ready() == nil {
 			d.expireNow(ctx)
 		}

@@ -107,23 +107,10 @@ func (f *Feed) Run(ctx context.Context) {
 			f.cfg.Log.Warn("the events of a ledger could not be read", "ledger", f.cfg.Ledger.Info().Name, "error", err)
 			changed, wait = nil, again
 		}
-		if !sleep(ctx, pace, nil) || !sleep(ctx, wait, changed) {
+		if !ledger.Sleep(ctx, pace, nil) || !ledger.Sleep(ctx, wait, changed) {
 			return
 		}
 	}
-}
-
-// sleep waits for d, or until the channel is closed. It returns false if ctx ends first.
-func sleep(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-until:
-	case <-ctx.Done():
-		return false
-	}
-	return true
 }
 
 func (f *Feed) end() {

@@ -72,11 +72,7 @@ func (s *Server) work(c *call) error {
 func (s *Server) catchUp(c *call, key tokenKey) follow.Turn {
 	from := remote(c.r)
 	return func(ctx context.Context) (func(), error) {
-		wait := time.NewTimer(max(0, s.tokenRates.after(key, s.cfg.Now())))
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
+		if !ledger.Sleep(ctx, s.tokenRates.after(key, s.cfg.Now()), nil) {
 			return nil, ctx.Err()
 		}
 		if !s.reading.enter(ctx, from, time.Now().Add(heartbeat)) {
@@ -108,23 +104,13 @@ func (s *Server) bytesAfter(from netip.Prefix) time.Duration {
 // awaitBytes waits until a stranger may be given more bytes, and reports whether it may. A stranger that asks for more
 // than its share is not refused at once: it would ask again at once.
 func (s *Server) awaitBytes(c *call, from netip.Prefix, until time.Time) bool {
-	for {
-		wait := s.bytesAfter(from)
-		if wait <= 0 {
-			return true
-		}
+	for wait := s.bytesAfter(from); wait > 0; wait = s.bytesAfter(from) {
 		left := time.Until(until)
-		if left <= 0 {
-			return false
-		}
-		timer := time.NewTimer(min(wait, left))
-		select {
-		case <-timer.C:
-		case <-c.r.Context().Done():
-			timer.Stop()
+		if left <= 0 || !ledger.Sleep(c.r.Context(), min(wait, left), nil) {
 			return false
 		}
 	}
+	return true
 }
 
 // fairQueue gives out a number of places, of each key its share. A key takes a place only while it

@@ -14,12 +14,7 @@ import (
 // it is not written, and recheck writes the instance_start when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
 	l.cfg.Step("the first answers of the witnesses")
-	wait := time.NewTimer(witnessStart)
-	defer wait.Stop()
-	select {
-	case <-l.witnesses.settled:
-	case <-wait.C:
-	case <-ctx.Done():
+	if !Sleep(ctx, witnessStart, l.witnesses.settled) {
 		return ctx.Err()
 	}
 	var objection error

@@ -152,16 +152,7 @@ func (l *core) Head() Head { return *l.published.Load() }
 func (l *core) begun() bool { return l.instance != 0 }
 
 // stopping waits for d, or until the ledger is being closed, which it reports.
-func (l *core) stopping(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-l.running.Done():
-		return true
-	case <-t.C:
-		return false
-	}
-}
+func (l *core) stopping(d time.Duration) bool { return !Sleep(l.running, d, nil) }
 
 // moved tells those who wait that what they look at has changed.
 type moved struct {

@@ -107,11 +107,7 @@ func (l *core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
 	if o.size >= size {
 		return o.list, nil
 	}
-	soon := time.NewTimer(time.Until(o.next))
-	defer soon.Stop()
-	select {
-	case <-soon.C:
-	case <-ctx.Done():
+	if !Sleep(ctx, time.Until(o.next), nil) {
 		return nil, ctx.Err()
 	}
 	var fresh openList

@@ -213,10 +213,7 @@ func (s *Store) write(ctx context.Context, send func(context.Context, *pgx.Conn)
 		if err = send(sent, conn.Conn()); !rolledBack(err) || tries == writeTries {
 			break
 		}
-		select {
-		case <-time.After(retryPause << tries):
-		case <-sent.Done():
-		}
+		ledger.Sleep(sent, retryPause<<tries, nil)
 	}
 	if err := watched.ended(err); err != nil {
 		return outcome(err)

@@ -10,6 +10,7 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/migrations"
 )
@@ -53,17 +54,10 @@ func (o Options) connectWriter(ctx context.Context, path string) (*sql.DB, error
 	o = o.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
 	for {
 		db, err := connect(path, o, writerSettings)
-		if codeOf(err) != sqlite3.SQLITE_BUSY {
+		if codeOf(err) != sqlite3.SQLITE_BUSY || !ledger.Sleep(ctx, 10*time.Millisecond, nil) {
 			return db, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-again.C:
 		}
 	}
 }
