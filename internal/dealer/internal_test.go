@@ -11,6 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 )
 
@@ -66,7 +67,7 @@ func TestHeld(t *testing.T) {
 			}
 			k.records.Add(r.id, r)
 		}
-		k.ring = newRecent().ring // of another process
+		k.aead = seal.Draw() // of another process
 		if k.open(r) != nil {
 			t.Errorf("%+v: what another process sealed opens", recipe)
 		}

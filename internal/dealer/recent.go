@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"crypto/cipher"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
 )
 
 // recentBytes is how many bytes the records of a dealer's recent shuffles take at most.
@@ -25,11 +27,12 @@ type recent struct {
 	mu      sync.Mutex
 	bytes   int
 	records *simplelru.LRU[uint64, *record]
-	ring    *seal.Keyring // a key that only this process has
+	aead    cipher.AEAD // under a key that only this process has, for this ledger
+	sealed  uint32      // under this key
 }
 
 func newRecent() *recent {
-	k := &recent{ring: seal.Draw()}
+	k := &recent{aead: seal.Draw()}
 	// Not an error: the size is positive.
 	k.records, _ = simplelru.NewLRU(math.MaxInt, func(_ uint64, r *record) { k.bytes -= r.bytes() })
 	return k
@@ -56,13 +59,15 @@ func (k *recent) hold(id uint64, c *audit.Commit, t *opened) {
 		plain = append(plain, h[:]...)
 	}
 	plain = append(plain, t.tape...)
-	held, err := k.ring.Seal(c.Context.Origin, c.Commitment, plain)
-	clear(plain)
+	defer clear(plain)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if r, ok := k.records.Peek(id); ok && err == nil {
+	if r, ok := k.records.Peek(id); ok && len(plain) <= shuffle.MaxTape {
+		if k.sealed++; k.sealed == 0 {
+			k.aead = seal.Draw() // what is held under the key before does not open any more
+		}
 		r = r.grown()
-		r.held = held
+		r.held = k.aead.Seal(nil, nil, plain, c.Commitment[:])
 		k.put(r)
 	}
 }
@@ -71,12 +76,13 @@ func (k *recent) hold(id uint64, c *audit.Commit, t *opened) {
 func (k *recent) open(r *record) *opened {
 	k.mu.Lock()
 	kept, ok := k.records.Peek(r.id)
+	aead := k.aead
 	k.mu.Unlock()
 	if !ok {
 		return nil
 	}
 	c, n := r.commit, r.commit.Context.Recipe.Positions()
-	plain, err := k.ring.Open(c.Context.Origin, c.Commitment, kept.held)
+	plain, err := aead.Open(nil, nil, kept.held, c.Commitment[:])
 	if err != nil {
 		return nil
 	}
@@ -84,7 +90,8 @@ func (k *recent) open(r *record) *opened {
 	t := &opened{endAt: int(binary.BigEndian.Uint32(plain)), values: make([]uint32, n), tape: plain[tape:]}
 	_, _ = binary.Decode(plain[4:], binary.BigEndian, t.values) // no error: hold wrote as many
 	clear(plain[:4+4*n])
-	t.tree = &audit.DeckTree{Values: t.values, Salts: plain[4+4*n : nodes]}
+	t.tree = &audit.DeckTree{Values: t.values, Salts: plain[4+4*n : nodes],
+		Nodes: make([]tlog.Hash, 0, (tape-nodes)/tlog.HashSize)}
 	for h := range slices.Chunk(plain[nodes:tape], tlog.HashSize) {
 		t.tree.Nodes = append(t.tree.Nodes, tlog.Hash(h))
 	}

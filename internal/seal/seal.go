@@ -64,12 +64,13 @@ func NewKeyring(current *Key, older ...*Key) (*Keyring, error) {
 	return r, nil
 }
 
-// Draw returns a ring of one new key, for what only this process opens.
-func Draw() *Keyring {
+// Draw returns a cipher for what only this process opens: at most 2^32 messages (SP 800-38D section 8.3).
+func Draw() cipher.AEAD {
 	secret := make([]byte, KeySize)
-	rand.Read(secret)        // never fails (crypto/rand)
-	key, _ := NewKey(secret) // no error: of drawn bytes not all are equal
-	return &Keyring{key, map[KeyID]*Key{key.id: key}}
+	rand.Read(secret)                              // never fails (crypto/rand)
+	block, _ := aes.NewCipher(secret)              // no error: KeySize is a size of keys
+	aead, _ := cipher.NewGCMWithRandomNonce(block) // no error: the block is of AES
+	return aead
 }
 
 // Current returns the id of the key that new tapes are sealed under.
