@@ -14,15 +14,8 @@ import (
 func TestActs(t *testing.T) {
 	t.Parallel()
 	r := newActing(t)
-	token := func(name string, args ...string) {
-		t.Helper()
-		made := r.must("", append([]string{"token", "create", "--data", r.dir}, args...)...)
-		if err := os.WriteFile(r.path(name+".token"), []byte(made), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	token("dealer", "--role", "dealer", "--identity", "poker-backend")
-	token("other", "--role", "dealer", "--identity", "pit")
+	r.saveToken("dealer", "poker-backend", "--data", r.dir)
+	r.saveToken("other", "pit", "--data", r.dir)
 	r.adminToken()
 	lost := []string{"is in force, so only a daemon makes this change", "shuffled token revoke tok_"}
 	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, lost...)

@@ -29,13 +29,9 @@ func newRotating(t *testing.T) *rotating {
 	r.sealing = fmt.Sprintf("[%q]", r.path("sealing.key"))
 	r.must("", "key", "generate", "sealing", "--out", r.path("sealing.key"))
 	r.must("", "migrate", "up", "--data", dir)
-	r.must("", "ledger", "create", "--house", "casino",
-		"--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals",
-		"signed")
-	token := r.must("", "token", "create", "--data", dir, "--role", "dealer", "--identity", "dealer")
-	if err := os.WriteFile(r.path("dealer.token"), []byte(token), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	r.must("", "ledger", "create", "--house", "casino", "--data", dir, "--name", "main", "--origin",
+		"cards.example.com/main", "--deals", "signed")
+	r.saveToken("dealer", "dealer", "--data", dir)
 	r.must("", "act", "do", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
 		r.path("admin.key"), "--yes", "--data", dir)
 	return r

@@ -57,18 +57,16 @@ func (p *production) addLedgers(postgres bool) []string {
 		p.must("", append([]string{"migrate", "up"}, at...)...)
 	}
 	config = append(config, "[[ledger]]\nname = \"three\"\n[[ledger]]\nname = \"four\"\n"...)
-	p.data, err = p.dir, errors.Join(err, os.WriteFile(p.config, config, 0o600))
+	p.data = p.dir
+	if err = errors.Join(err, os.WriteFile(p.config, config, 0o600)); err != nil {
+		p.t.Fatal(err)
+	}
 	p.must("", "key", "generate", "auditor", "--out", p.path("auditor.key"))
 	ledgers := []string{"main", "poker", "three", "four"}
 	for _, name := range ledgers {
 		p.must("owner", append([]string{"ledger", "create", "--name", name, "--origin", "cards.example.com/" + name,
 			"--house", "casino", "--auditor", p.path("auditor.pub"), "--deals", "signed"}, at...)...)
-		token := p.must("", "token", "create", "--config", p.config, "--ledger", name, "--role", "dealer",
-			"--identity", "dealer")
-		err = errors.Join(err, os.WriteFile(p.path(name+".token"), []byte(token), 0o600))
-	}
-	if err != nil {
-		p.t.Fatal(err)
+		p.saveToken(name, "dealer", "--config", p.config, "--ledger", name)
 	}
 	return ledgers
 }

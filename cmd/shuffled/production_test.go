@@ -153,8 +153,7 @@ const testPassword = "test-only"
 func newProduction(t *testing.T) *production {
 	t.Helper()
 	cluster := testdb.Start(t) // roles are the cluster's: it cannot be shared
-	p := &production{daemon: newDaemon(t, ""), dir: t.TempDir(), super: cluster.Database(t),
-		cluster: cluster}
+	p := &production{daemon: newDaemon(t, ""), dir: t.TempDir(), super: cluster.Database(t), cluster: cluster}
 	if err := os.Chmod(p.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +180,15 @@ func (p *production) as(role string) string {
 	}
 	u.User = url.User(role)
 	return u.String()
+}
+
+// saveToken makes a dealer's token and writes it to NAME.token.
+func (p *production) saveToken(name, identity string, place ...string) {
+	p.t.Helper()
+	made := p.must("", append([]string{"token", "create", "--role", "dealer", "--identity", identity}, place...)...)
+	if err := os.WriteFile(p.path(name+".token"), []byte(made), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // tables makes a sealing key, and the roles and tables of the database.
