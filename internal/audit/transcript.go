@@ -103,7 +103,7 @@ func (c Card) Opening() (o Opening, err error) {
 func hashTexts(all []tlog.Hash) []string {
 	texts := make([]string, len(all))
 	for i, h := range all {
-		texts[i] = base64.StdEncoding.EncodeToString(h[:])
+		texts[i] = string(base64.StdEncoding.AppendEncode(make([]byte, 0, 44), h[:]))
 	}
 	return texts
 }

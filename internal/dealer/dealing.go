@@ -90,7 +90,7 @@ func (d *Dealer) dealAnswer(ctx context.Context, r *record, t *opened, deal *aud
 	a.LastHand = t.endAt > 0 && a.Next >= t.endAt
 	for place, run := range deal.Places() {
 		if run.Aside() {
-			a.Unopened = append(a.Unopened, Unopened{place, run.Purpose, run.Recipient})
+			a.Unopened = append(a.Unopened, Unopened{place, run.Purpose.String(), run.Recipient})
 			continue
 		}
 		a.Cards = append(a.Cards, t.card(names, place))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"shuffled/internal/audit"
@@ -92,7 +93,7 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 		if !errors.Is(err, errMoved) {
 			return appended, err
 		}
-		if in, ok := ctx.Value(turnKey{}).(turn); ok && in.round.together {
+		if in, ok := ctx.Value(turnKey{}).(*turn); ok && in.round.together {
 			return nil, &RequestError{"operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
 				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.id)}
 		}
@@ -138,6 +139,10 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 		if err == nil && t.forAuditors() {
 			end.Cards, err = d.openings(ctx, t.record, before, with)
 		}
+		var kept []byte
+		if err == nil && !reflect.ValueOf(end).IsZero() {
+			kept, err = json.Marshal(end)
+		}
 		if err != nil {
 			return p, err
 		}
@@ -147,13 +152,6 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
 				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
 			before, with = nil, nil // they are of the last shuffle, and not of its ancestors
-		}
-		kept, err := json.Marshal(end)
-		if err != nil {
-			return p, err
-		}
-		if string(kept) == "{}" {
-			kept = nil
 		}
 		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
 	}

@@ -129,9 +129,9 @@ type DealRequest struct {
 type Deal struct {
 	Answered
 	Cards    []audit.Card `json:"cards"`              // of runs that are not Aside, by place
-	Unopened []Unopened   `json:"unopened,omitempty"` // the other places
-	Shows    []uint32     `json:"shows,omitempty"`    // of draws, what the places of Cards show, moved by a mix
-	Labels   []string     `json:"labels,omitempty"`   // of a wheel, what Shows mean
+	Unopened []Unopened   `json:"unopened,omitzero"`  // the other places
+	Shows    []uint32     `json:"shows,omitzero"`     // of draws, what the places of Cards show, moved by a mix
+	Labels   []string     `json:"labels,omitzero"`    // of a wheel, what Shows mean
 	Next     int          `json:"next"`               // the next place to deal
 	LastHand bool         `json:"last_hand,omitzero"` // the cut card has come out
 	Receipt  string       `json:"receipt"`
@@ -142,9 +142,9 @@ type Deal struct {
 
 // Unopened is a place that was dealt and opens nothing.
 type Unopened struct {
-	Place     int           `json:"place"`
-	Purpose   audit.Purpose `json:"purpose"`
-	Recipient string        `json:"recipient,omitzero"`
+	Place     int    `json:"place"`
+	Purpose   string `json:"purpose"`
+	Recipient string `json:"recipient,omitzero"`
 }
 
 // CloseRequest asks for the end of a shuffle.
@@ -158,7 +158,7 @@ type CloseRequest struct {
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
 type Close struct {
 	Answered
-	Tape    []byte  `json:"tape,omitempty"` // when it is disclosed to everybody, else nil
+	Tape    []byte  `json:"tape,omitzero"` // when it is disclosed to everybody, else nil
 	Receipt string  `json:"receipt"`
 	Reveal  *Reveal `json:"reveal,omitzero"` // with CloseRequest.Reveal
 }
@@ -256,8 +256,8 @@ type Reveal struct {
 	Answered
 	Places  []int        `json:"places"` // ascending
 	Cards   []audit.Card `json:"cards"`
-	Shows   []uint32     `json:"shows,omitempty"`  // of draws, what the places show, moved by a mix
-	Labels  []string     `json:"labels,omitempty"` // of a wheel, what Shows mean
+	Shows   []uint32     `json:"shows,omitzero"`  // of draws, what the places show, moved by a mix
+	Labels  []string     `json:"labels,omitzero"` // of a wheel, what Shows mean
 	Receipt string       `json:"receipt"`
 }
 

@@ -16,7 +16,7 @@ var ErrTogether = errors.New("another operation of the batch was refused, and al
 
 // propose appends a proposal. In a batch it appends those of the other operations with it.
 func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []ledger.Appended, err error) {
-	if in, ok := ctx.Value(turnKey{}).(turn); ok {
+	if in, ok := ctx.Value(turnKey{}).(*turn); ok {
 		appended, err = in.round.append(in.at, p)
 	} else {
 		appended, err = d.cfg.Ledger.Append(ctx, p)
@@ -71,8 +71,10 @@ type proposed struct {
 // panic reaches the caller, like that of a single request, and does not end the daemon.
 func (r *round) run(n int, do func(ctx context.Context, at int) error) {
 	r.working = n
+	turns := make([]turn, n)
 	var all sync.WaitGroup
 	for at := range n {
+		turns[at] = turn{r, at}
 		all.Go(func() {
 			var err error
 			defer func() {
@@ -86,7 +88,7 @@ func (r *round) run(n int, do func(ctx context.Context, at int) error) {
 				}
 				r.stopped()
 			}()
-			err = do(context.WithValue(r.ctx, turnKey{}, turn{r, at}), at)
+			err = do(context.WithValue(r.ctx, turnKey{}, &turns[at]), at)
 		})
 	}
 	all.Wait()

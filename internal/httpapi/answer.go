@@ -2,8 +2,8 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode"
@@ -118,19 +118,16 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
-// newline ends JSON for a terminal. It is a part of its own, because to append it would copy the body.
-var newline = []byte("\n")
-
 // noStore keeps out of caches what may change or is not for everybody.
 const noStore = "no-store"
 
 // json answers with v.
 func (c *call) json(v any) error {
-	body, err := json.Marshal(v, dealerJSON)
+	body, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
+		return err
 	}
-	return c.write("application/json", noStore, body, newline)
+	return c.write("application/json", noStore, append(body, '\n'))
 }
 
 // do reads a request of the contract, has the dealer do it, and answers with what came of it. asked is the request
@@ -159,36 +156,19 @@ func (c *call) answer(v any, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.json(v)
+	return c.write("application/json", noStore, append(appendAnswer(make([]byte, 0, 8<<10), reflect.ValueOf(v)), '\n'))
 }
 
-// write answers with the body, in parts. If the connection fails, the caller has left and there
+// write answers with the body. If the connection fails, the caller has left and there
 // is nothing to do. A caller that reads slowly holds no place of readers.
-func (c *call) write(mediaType, cache string, body ...[]byte) error {
-	size := 0
-	for _, part := range body {
-		size += len(part)
-	}
+func (c *call) write(mediaType, cache string, body []byte) error {
 	if c.computed != nil {
-		c.computed(size)
+		c.computed(len(body))
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", cache)
-	h.Set("Content-Length", strconv.Itoa(size))
-	for _, part := range body {
-		c.w.Write(part)
-	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	c.w.Write(body)
 	return nil
-}
-
-// writeJSON answers with a value that always has an encoding.
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(append(body, '\n'))
 }

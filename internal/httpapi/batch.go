@@ -1,10 +1,11 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/audit"
@@ -87,26 +88,11 @@ func (s *Server) CreateBatch(c *call) error {
 	if err != nil {
 		return err
 	}
-	answer := make([]BatchResult, n)
+	b := append(make([]byte, 0, 2048*n), `{"results":[`...)
 	for i, r := range results {
-		if answer[i], err = s.result(c, r, req.Operations[i].Body); err != nil {
-			return err
-		}
+		b = append(s.result(b, c, r, req.Operations[i].Body), ',')
 	}
-	return c.write("application/json", noStore, encodeBatch(answer)...)
-}
-
-// encodeBatch is the JSON of a Batch, in parts: an encoder would read all bodies again.
-func encodeBatch(results []BatchResult) [][]byte {
-	parts, before := [][]byte{[]byte(`{"results":[`)}, `{"body":`
-	for _, r := range results {
-		behind := fmt.Sprintf(`,"status":%d}`, r.Status)
-		if r.RetryAfter != nil {
-			behind = fmt.Sprintf(`,"retry_after":%d`, *r.RetryAfter) + behind
-		}
-		parts, before = append(parts, []byte(before), r.Body, []byte(behind)), `,{"body":`
-	}
-	return append(parts, []byte("]}\n"))
+	return c.write("application/json", noStore, append(bytes.TrimSuffix(b, []byte(",")), "]}\n"...))
 }
 
 // readOperation reads the last of ops, to which it may refer by the number of an earlier one.
@@ -162,18 +148,18 @@ func checkPlaces(ops []dealer.Operation) error {
 	return nil
 }
 
-// result is the answer to one operation, as to its single request.
-func (s *Server) result(c *call, r dealer.Result, asked []byte) (BatchResult, error) {
-	if r.Err != nil {
-		e := c.explained(r.Err)
-		s.logCause(c.w, c.r, e)
-		e.body = asked
-		result := BatchResult{Status: problems[e.code].Status, Body: problemBody(e)}
-		if problems[e.code].Retry {
-			result.RetryAfter = new(retryAfter)
-		}
-		return result, nil
+// result appends the answer to one operation, as to its single request.
+func (s *Server) result(b []byte, c *call, r dealer.Result, asked []byte) []byte {
+	b = append(b, `{"body":`...)
+	if r.Err == nil {
+		return append(appendAnswer(b, reflect.ValueOf(r.Answer)), `,"status":200}`...)
 	}
-	body, err := json.Marshal(r.Answer, dealerJSON)
-	return BatchResult{Status: 200, Body: body}, err
+	e := c.explained(r.Err)
+	s.logCause(c.w, c.r, e)
+	e.body = asked
+	b = append(b, problemBody(e)...)
+	if problems[e.code].Retry {
+		b = fmt.Appendf(b, `,"retry_after":%d`, retryAfter)
+	}
+	return fmt.Appendf(b, `,"status":%d}`, problems[e.code].Status)
 }

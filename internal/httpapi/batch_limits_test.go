@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -190,18 +189,4 @@ func FuzzBatch(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestEncodeBatch: the parts are what the encoder of the contract's types writes.
-func TestEncodeBatch(t *testing.T) {
-	t.Parallel()
-	all := []BatchResult{{Status: 200, Body: []byte(`{"id":1}`)},
-		{Status: 503, Body: []byte(`{"code":"overloaded"}`), RetryAfter: new(retryAfter)},
-		{Status: 409, Body: []byte(`{}`)}}
-	for n := range len(all) + 1 {
-		want, err := json.Marshal(Batch{Results: append([]BatchResult{}, all[:n]...)})
-		if got := bytes.Join(encodeBatch(all[:n]), nil); err != nil || !bytes.Equal(got, append(want, '\n')) {
-			t.Errorf("%d results: %s, %v", n, got, err)
-		}
-	}
 }

@@ -36,7 +36,8 @@ func TestOperationForNow(t *testing.T) {
 		&dealer.NoShuffleError{Cause: ledger.ErrOverloaded}:                                retryAfter,
 		&dealer.NoShuffleError{Cause: &dealer.NoShuffleError{Cause: ledger.ErrOverloaded}}: retryAfter,
 		&dealer.NoShuffleError{Cause: dealer.ErrKeyReused}:                                 0} {
-		got, failed := s.api.result(c, dealer.Result{Err: err}, nil)
+		var got BatchResult
+		failed := json.Unmarshal(s.api.result(nil, c, dealer.Result{Err: err}, nil), &got)
 		if failed != nil || value(got.RetryAfter) != want || got.Status < 400 {
 			t.Errorf("%v: %d after %d, %v", err, got.Status, value(got.RetryAfter), failed)
 		}

@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	library "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"shuffled/internal/dealer"
 )
 
 // jsonCases are whole bodies for a close, good and bad, after the manner of the JSON parsing test suites: what is good
@@ -203,4 +207,21 @@ func FuzzTimestamp(f *testing.F) {
 			t.Fatalf("%q is %q", s, back)
 		}
 	})
+}
+
+// TestAppendAnswer: answers are what the library writes of them.
+func TestAppendAnswer(t *testing.T) {
+	t.Parallel()
+	for _, as := range []func(*rapid.T){asLibrary[dealer.Shuffle], asLibrary[dealer.Mix], asLibrary[dealer.Deal],
+		asLibrary[dealer.Reveal], asLibrary[dealer.Close], asLibrary[dealer.Status], asLibrary[dealer.Recorded]} {
+		rapid.Check(t, as)
+	}
+}
+
+func asLibrary[T any](t *rapid.T) {
+	answer := rapid.OneOf(rapid.Make[T](), rapid.Just(*new(T))).Draw(t, "answer")
+	want, err := library.Marshal(answer)
+	if got := appendAnswer(nil, reflect.ValueOf(answer)); err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("%s, %v, not %s", got, err, want)
+	}
 }

@@ -138,7 +138,7 @@ func (s *Server) Verify(c *call) error {
 	if err != nil {
 		return fmt.Errorf("writing the verdict: %w", err)
 	}
-	return c.write("application/json", noStore, body, newline)
+	return c.write("application/json", noStore, append(body, '\n'))
 }
 
 // trust is trust in the signing keys of our ledger that the evidence is of, except those that were retired. Evidence of

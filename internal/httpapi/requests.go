@@ -22,33 +22,28 @@ type (
 	TakeoverRequest = dealer.TakeoverRequest
 )
 
-// dealerJSON has the JSON of the dealer's requests and answers, as openapi.yaml has it: values that are words, and
+// dealerJSON has the JSON of the dealer's requests, as openapi.yaml has it: values that are words, and
 // bytes in their one spelling. For the dealer an empty text is an absent member, so a text that is there and empty is
 // refused.
-var dealerJSON = json.JoinOptions(
-	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(text),
-		json.UnmarshalFromFunc(octets[[32]byte]),
-		json.UnmarshalFromFunc(octets[[48]byte]),
-		json.UnmarshalFromFunc(octets[[64]byte]),
-		word(audit.ParseDisclosure, "public", "auditor"),
-		word(audit.ParseScope, "ledger", "table", "deck"),
-		word(audit.ParseTermsKind, "wheel", "pay_table", "ticket_list"),
-		word(audit.ParsePurpose, "seat", "board", "burn", "discard", "rabbit", "order"),
-		word(audit.ParseOutcome, "completed", "ended_early", "void"),
-		word(audit.ParseReason, "misdeal", "exposed_card", "foul_deck", "game_cancelled", "operator_error",
-			"system_fault", "player_dispute", "mix_failed", "regulator", "tape_lost", "co_dealer"),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, r *audit.Run) error {
-			return json.UnmarshalDecode(d, (*run)(r))
-		}),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, t *audit.Terms) error {
-			return json.UnmarshalDecode(d, (*boundTerms)(t))
-		}),
-	)),
-	json.WithMarshalers(json.MarshalFunc(func(p audit.Purpose) ([]byte, error) {
-		return jsontext.AppendQuote(nil, p.String())
-	})),
-)
+var dealerJSON = json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(text),
+	json.UnmarshalFromFunc(octets[[32]byte]),
+	json.UnmarshalFromFunc(octets[[48]byte]),
+	json.UnmarshalFromFunc(octets[[64]byte]),
+	word(audit.ParseDisclosure, "public", "auditor"),
+	word(audit.ParseScope, "ledger", "table", "deck"),
+	word(audit.ParseTermsKind, "wheel", "pay_table", "ticket_list"),
+	word(audit.ParsePurpose, "seat", "board", "burn", "discard", "rabbit", "order"),
+	word(audit.ParseOutcome, "completed", "ended_early", "void"),
+	word(audit.ParseReason, "misdeal", "exposed_card", "foul_deck", "game_cancelled", "operator_error",
+		"system_fault", "player_dispute", "mix_failed", "regulator", "tape_lost", "co_dealer"),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, r *audit.Run) error {
+		return json.UnmarshalDecode(d, (*run)(r))
+	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, t *audit.Terms) error {
+		return json.UnmarshalDecode(d, (*boundTerms)(t))
+	}),
+))
 
 // run and boundTerms are audit.Run and audit.Terms with the names of their members.
 type (

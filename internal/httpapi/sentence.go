@@ -120,9 +120,8 @@ func wanted(t reflect.Type) string {
 // unknownMember refuses a member that an object does not have, and names the nearest one.
 func unknownMember(field string, e *json.SemanticError) error {
 	var members []string
-	for _, f := range reflect.VisibleFields(e.GoType) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		members = append(members, name)
+	for _, m := range membersOf(e.GoType) {
+		members = append(members, strings.Trim(m.name, `":`))
 	}
 	name := e.JSONPointer.LastToken()
 	hint := near.Hint(name, members)
