@@ -109,15 +109,8 @@ func (m *mark) write(signed []byte) error {
 
 // syncEvery syncs the file at an interval, until running ends.
 func (m *mark) syncEvery(running context.Context, interval time.Duration) {
-	t := time.NewTicker(interval)
-	defer t.Stop()
-	for {
-		select {
-		case <-running.Done():
-			return
-		case <-t.C:
-			m.sync()
-		}
+	for Sleep(running, interval, nil) {
+		m.sync()
 	}
 }
 

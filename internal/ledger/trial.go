@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -153,10 +152,7 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 			}
 			return fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; "))
 		}
-		select {
-		case <-time.After(witnessRetry):
-		case <-ctx.Done():
-		case <-l.running.Done():
+		if Sleep(ctx, witnessRetry, l.running.Done()) && l.running.Err() != nil {
 			return ErrClosed
 		}
 	}
