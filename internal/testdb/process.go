@@ -1,6 +1,7 @@
 package testdb
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -68,6 +69,39 @@ done
 exit 1
 `
 
+// envLeash is the variable by which processes that tests started are found when the tests have ended.
+const envLeash = "SHUFFLED_TESTS"
+
+// leashScript gets a variable with its value. When read returns, it kills the processes that have it, again and again
+// until there is none: what is killed last may just have started another.
+const leashScript = `
+read -r _
+while found=$(grep -lsFz -- "$1" /proc/[0-9]*/environ); [ -n "$found" ]; do
+	for file in $found; do
+		pid=${file#/proc/}
+		kill -9 "${pid%/environ}" 2>/dev/null
+	done
+	sleep 0.1
+done
+`
+
+// leash puts every process that tests start from here on a leash: when the tests end, also because they were killed,
+// what still runs is killed. It works on Linux, for a process that has the environment of its parent.
+func leash() (release func(), err error) {
+	value := rand.Text()
+	cmd := exec.Command("/bin/sh", "-c", leashScript, "leash", envLeash+"="+value)
+	cmd.Env, cmd.Dir = os.Environ(), "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() { pipe.Close(); cmd.Wait() }, os.Setenv(envLeash, value)
+}
+
 // newWatchdog starts a watchdog over a cluster's directory, as the cluster's user, so that it can signal and remove
 // only what that user owns.
 func newWatchdog(bin, dir string, as *syscall.Credential) (*watchdog, error) {
@@ -94,12 +128,12 @@ func (w *watchdog) release() error {
 }
 
 // cleanEnv is the environment without the variables that change the server's language or the defaults of PostgreSQL's
-// programs.
+// programs, and without the leash: a watchdog outlives the tests, and stops its server.
 func cleanEnv() []string {
 	env := []string{"LC_ALL=C", "TZ=UTC"}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "PG") && name != "LC_ALL" && name != "TZ" {
+		if !strings.HasPrefix(name, "PG") && name != "LC_ALL" && name != "TZ" && name != envLeash {
 			env = append(env, v)
 		}
 	}

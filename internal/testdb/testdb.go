@@ -64,9 +64,15 @@ func Main(m *testing.M) { os.Exit(M{m}.Run()) }
 //	goleak.VerifyTestMain(testdb.M{M: m})
 type M struct{ *testing.M }
 
-// Run runs the tests and then stops the shared cluster, if one was started.
+// Run runs the tests and then stops the shared cluster, if one was started, and whatever else the tests started.
 // A cluster that cannot be cleaned up turns success into failure.
 func (m M) Run() int {
+	release, err := leash()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "testdb: starting the shell that ends what tests started: %v\n", err)
+		return 1
+	}
+	defer release()
 	code := m.M.Run()
 	if shared.cluster == nil {
 		return code
