@@ -136,7 +136,7 @@ func (g *generated) batch(rows ...ledger.Row) ledger.Batch {
 	for _, r := range rows {
 		g.tree.add(g.t, r.Entry)
 	}
-	head, err := ledger.SignHead(g.signer, uint64(g.tree.size), g.tree.root(g.t, g.tree.size))
+	head, err := ledger.SignHead(uint64(g.tree.size), g.tree.root(g.t, g.tree.size), g.signer)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -156,7 +156,7 @@ func (s *sampler) receipts(indexes ...uint64) []string {
 	s.t.Helper()
 	var tree stored
 	tree.add(s.t, s.entries...)
-	head, err := ledger.SignHead(s.signer, uint64(tree.size), tree.root(s.t, tree.size))
+	head, err := ledger.SignHead(uint64(tree.size), tree.root(s.t, tree.size), s.signer)
 	if err != nil {
 		s.t.Fatal(err)
 	}

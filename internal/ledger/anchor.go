@@ -15,7 +15,7 @@ import (
 // objection returns why nothing may be signed on the stored head: what the head contradicts, or who has not confirmed
 // it yet. It returns nil if entries may be signed. It runs on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	if c := l.witnesses.roll.doubt(ctx, l.head); c != nil {
+	if c := l.witnesses.doubt(ctx, l.memory.head); c != nil {
 		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
 	}
 	if l.vouched == voucherNone {
@@ -23,8 +23,8 @@ func (l *Ledger) objection(ctx context.Context) error {
 			return err
 		}
 	}
-	if l.Genesis().Deals == audit.DealsCosigned && !l.witnesses.confirmed.Load() {
-		return fmt.Errorf("%w: %w to confirm the stored head of size %d", ErrFrozen, errUnconfirmed, l.head.Size)
+	if l.Genesis().Deals == audit.DealsCosigned && !l.witnesses.hasConfirmed() {
+		return fmt.Errorf("%w: %w to confirm the stored head of size %d", ErrFrozen, ErrUnconfirmed, l.memory.head.Size)
 	}
 	return nil
 }
@@ -47,18 +47,18 @@ func (l *Ledger) compare(ctx context.Context) error {
 func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
-	case seen == nil && l.witnesses.confirmed.Load():
+	case seen == nil && l.witnesses.hasConfirmed():
 		l.vouched = voucherWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.vouched = voucherAdministrators
-	case seen == nil && l.asksWitnesses(l.head.Size):
-		return fmt.Errorf("%w: %w (size %d, %s): %w", ErrFrozen, ErrNoMark, l.head.Size, l.cfg.Mark, errUnconfirmed)
+	case seen == nil && l.Policies().At(l.memory.head.Size).Asks():
+		return fmt.Errorf("%w: %w (size %d, %s): %w", ErrFrozen, ErrNoMark, l.memory.head.Size, l.cfg.Mark, ErrUnconfirmed)
 	case seen == nil:
-		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
-	case seen.Size > l.head.Size:
-		return fmt.Errorf("%w: size %d where the high-water mark has %d", ErrFrozen, l.head.Size, seen.Size)
+		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.memory.head.Size, l.cfg.Mark)
+	case seen.Size > l.memory.head.Size:
+		return fmt.Errorf("%w: size %d where the high-water mark has %d", ErrFrozen, l.memory.head.Size, seen.Size)
 	default:
-		root, err := l.rootAt(ctx, l.head, seen.Size)
+		root, err := l.rootAt(ctx, l.memory.head, seen.Size)
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 // stopForDoubts stops signing if a witness has seen another history. Only thaw resumes it. It
 // runs on the sequencer's goroutine.
 func (l *Ledger) stopForDoubts() {
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
 	defer cancel()
-	c := l.witnesses.roll.doubt(ctx, l.head)
+	c := l.witnesses.doubt(ctx, l.memory.head)
 	if c != nil && l.phase != phaseFrozen {
 		l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c))
 	}
@@ -94,7 +94,7 @@ func (l *Ledger) thaw(ctx context.Context) (resumed bool) {
 	if !l.keepMark() {
 		return false
 	}
-	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.head.Size)
+	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.memory.head.Size)
 	l.resumed = true
 	l.to(phaseWaiting, fmt.Errorf("%w: signing resumes", ErrUnavailable))
 	return true

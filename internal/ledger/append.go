@@ -11,7 +11,7 @@ import (
 
 // AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
 // as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
-func (l *core) AppendAll(ctx context.Context, all []Proposal) []Answer {
+func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	answers, requests := make([]Answer, len(all)), make([]*request, len(all))
 	for i, p := range all {
 		requests[i] = newRequest(p)
@@ -48,7 +48,7 @@ func portion(requests []*request) (n int) {
 
 // AppendTogether is Append of several proposals by one actor, all of them or none. With an error it returns the index
 // of the proposal that was refused, or -1 if the error is about none in particular.
-func (l *core) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
+func (l *Core) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
 	whole := Proposal{Actor: all[0].Actor}
 	for _, p := range all {
 		for _, rest := range p.Rests {
@@ -96,11 +96,11 @@ func blamed(all []Proposal, err error) int {
 }
 
 // enqueue hands requests to the sequencer, which takes them one behind another, and no other request between them.
-func (l *core) enqueue(requests ...*request) error {
+func (l *Core) enqueue(requests ...*request) error {
 	select {
-	case <-l.running.Done():
+	case <-l.life.running.Done():
 		return ErrClosed
-	case l.queue <- requests:
+	case l.life.queue <- requests:
 		return nil
 	default:
 		return ErrOverloaded
@@ -109,14 +109,14 @@ func (l *core) enqueue(requests ...*request) error {
 
 // await waits for the answer to a request in the queue, and withdraws the request if nothing
 // has been written when the wait is over.
-func (l *core) await(ctx context.Context, r *request) Answer {
+func (l *Core) await(ctx context.Context, r *request) Answer {
 	patient, cancel := Patience(ctx)
 	defer cancel()
 	select {
 	case a := <-r.reply:
 		return a
 	case <-patient.Done():
-	case <-l.done:
+	case <-l.life.done:
 	}
 	if r.claim.CompareAndSwap(waiting, withdrawn) {
 		switch {
@@ -131,7 +131,7 @@ func (l *core) await(ctx context.Context, r *request) Answer {
 	case a := <-r.reply:
 		return a
 	case <-ctx.Done():
-	case <-l.done:
+	case <-l.life.done:
 	}
 	select {
 	case a := <-r.reply:
@@ -141,39 +141,12 @@ func (l *core) await(ctx context.Context, r *request) Answer {
 	}
 }
 
-// logAct logs an administrative entry when it is durable: who did what, to what, and with which
-// credential. The entry has the rest, such as the reason.
-func (l *core) logAct(index uint64, e audit.Entry) {
-	var what, of string
-	switch b := e.Body.(type) {
-	case *audit.Key:
-		what, of = "key_"+b.Subject.String(), b.Name
-	case *audit.Credential:
-		what, of = "credential_"+b.Kind.String(), b.ID
-	case *audit.ActEntry:
-		what = "act_" + b.Act.String()
-	case *audit.Takeover:
-		what, of = "takeover_"+b.Extent.String(), l.cfg.Info.Name
-	case *audit.Event:
-		switch b.Kind {
-		case audit.EventTableOpen, audit.EventTableClose, audit.EventKillSet, audit.EventKillClear,
-			audit.EventLatchClear, audit.EventHeadAdopted:
-			what, of = b.Kind.String(), b.Name
-		}
-	}
-	if what == "" || e.Actor == audit.Daemon { // most often the daemon's disclosure key
-		return
-	}
-	l.cfg.Log.Info("administrative act", "ledger", l.cfg.Info.Name, "entry", index, "act", what, "of", of,
-		"identity", e.Actor.Identity, "credential", e.Actor.Credential)
-}
-
 // Append writes the proposal and returns its entries with their receipts when they are durable. With these errors
 // nothing was written: an *audit.Illegal if a rule forbids an entry; a *DuplicateError if a key tag is in the ledger;
 // ErrOverloaded if the queue is full, or if the patience of ctx ends while the proposal waits in it; ErrFrozen,
 // ErrClock, ErrUnavailable and ErrClosed. If ctx ends while the proposal is being written, the error is
 // ErrUnknownOutcome.
-func (l *core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
+func (l *Core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	for _, body := range p.Bodies {
 		if act, ok := body.(*audit.ActEntry); ok && act.HeadSize > 0 {
 			if err := l.saw(ctx, audit.Head{Size: act.HeadSize, Root: act.HeadRoot}); err != nil {
@@ -191,7 +164,7 @@ func (l *core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 
 // saw returns an *audit.Illegal if the entries have another root than a head that administrators saw: they signed for
 // another history, and an audit refuses that (docs/SPEC.md section 14.1). Rule act refuses a size that is too large.
-func (l *core) saw(ctx context.Context, head audit.Head) error {
+func (l *Core) saw(ctx context.Context, head audit.Head) error {
 	if size, err := l.reach(ctx, head.Size); err != nil || head.Size > size {
 		return err
 	}

@@ -14,7 +14,12 @@ import (
 // it is not written, and recheck writes the instance_start when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
 	l.cfg.Step("the first answers of the witnesses")
-	if !Sleep(ctx, witnessStart, l.witnesses.settled) {
+	wait := time.NewTimer(witnessStart)
+	defer wait.Stop()
+	select {
+	case <-l.witnesses.hasSettled():
+	case <-wait.C:
+	case <-ctx.Done():
 		return ctx.Err()
 	}
 	var objection error
@@ -58,7 +63,7 @@ func (l *Ledger) recheck() {
 	if l.readNewer(ctx) != nil {
 		return
 	}
-	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is still read
+	if _, err := l.clock.now(l.memory.state.Time()); err != nil { // what others wrote is still read
 		l.stepped = err.Error()
 		l.wait(err)
 		return
@@ -105,7 +110,10 @@ func (l *Ledger) pay() {
 		return
 	}
 	l.resumed = false
-	if !p.starts {
+	if !starts(&p) {
 		l.alarms = nil
 	}
 }
+
+// probeTimeout is how long one step at the store may take in a probe.
+const probeTimeout = 3 * time.Second

@@ -115,28 +115,15 @@ func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 	return b, nil
 }
 
-// caching writes a cache after every Config.CacheEvery entries, or after half as many entries as there are open
-// shuffles if that is more: so the cost of an entry does not grow with the open shuffles. The sequencer's goroutine
-// copies the state, one piece at a time; the goroutine of run does the rest. If the daemon stops in between, the cache
-// from before stays.
-type caching struct {
-	l   *core
-	due chan struct{} // capacity 1
-
-	// Fields of the sequencer's goroutine.
-	size uint64 // of the newest cache, or of the one that is being written
-	key  string // the public half of the signing key that it is under
-}
-
 // run writes caches until the ledger is closed.
 func (c *caching) run() {
 	for {
 		select {
-		case <-c.l.running.Done():
+		case <-c.l.life.running.Done():
 			return
 		case <-c.due:
 		}
-		if err := c.write(); err != nil && c.l.running.Err() == nil {
+		if err := c.write(); err != nil && c.l.life.running.Err() == nil {
 			c.l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer",
 				"ledger", c.l.cfg.Info.Name, "error", err)
 		}
@@ -146,9 +133,9 @@ func (c *caching) run() {
 // wake has a cache written if one is due. It runs on the sequencer's goroutine, when a head is published.
 func (c *caching) wake() {
 	l := c.l
-	next := c.size + max(l.cfg.CacheEvery, uint64(l.state.OpenCount()/2))
-	rotated := c.size > 0 && c.key != string(l.state.SigningKey())
-	if !l.begun() || l.state.Size() < next && !rotated {
+	next := c.size + max(l.cfg.CacheEvery, uint64(l.memory.state.OpenCount()/2))
+	rotated := c.size > 0 && c.key != string(l.memory.state.SigningKey())
+	if !l.begun() || l.memory.state.Size() < next && !rotated {
 		return
 	}
 	select {
@@ -164,17 +151,17 @@ func (c *caching) write() error {
 	var header cacheHeader
 	var saved *audit.Saved
 	var s note.Signer
-	err := l.ask(l.running, func() {
-		c.size, c.key = l.head.Size, string(l.state.SigningKey())
-		if s = l.signer(l.keys.Load().InForce()[0].Key); s != nil {
-			header = cacheHeader{l.genesisHash, l.head.Size, l.head.Root}
-			from, saved = l.state.Copy()
+	err := l.ask(l.life.running, func() {
+		c.size, c.key = l.memory.head.Size, string(l.memory.state.SigningKey())
+		if s = l.signer(l.shown.keys.Load().InForce()[0].Key); s != nil {
+			header = cacheHeader{l.shown.genesisHash, l.memory.head.Size, l.memory.head.Root}
+			from, saved = l.memory.state.Copy()
 		}
 	})
 	if err != nil || s == nil {
 		return err
 	}
-	defer l.ask(l.running, func() { from.End() })
+	defer l.ask(l.life.running, func() { from.End() })
 	key, err := cacheKey(s)
 	if err != nil {
 		return err
@@ -194,7 +181,7 @@ func (c *caching) write() error {
 		for {
 			var piece []audit.SavedShuffle
 			var err error
-			asked := l.ask(l.running, func() { piece, err = from.More(cachePieces) })
+			asked := l.ask(l.life.running, func() { piece, err = from.More(cachePieces) })
 			if err = errors.Join(asked, err); err != nil {
 				return err
 			}
@@ -210,7 +197,7 @@ func (c *caching) write() error {
 
 // readCache reads a cache of at most as many entries as head. It must be written under the
 // Ed25519 key that signed head, or under one of the two if a rotation ends at head.
-func (l *core) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
+func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return header, nil, err
@@ -281,7 +268,7 @@ func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error)
 
 // signersOf returns those of this daemon's Ed25519 keys that a line of head names. Whether
 // the signatures hold is checked by checkHead, after the entries are folded.
-func (l *core) signersOf(head Head) (signers []note.Signer) {
+func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
 	for line := range strings.Lines(string(head.Checkpoint)) {
 		for _, s := range l.cfg.Signers {
 			_, mldsa := s.(verifying)

@@ -17,8 +17,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Memory is what a daemon knows of a ledger after its start, before it writes.
-type Memory struct {
+// Known is what a daemon knows of a ledger after its start, before it writes.
+type Known struct {
 	State   []byte
 	Genesis audit.Entry
 	Records []audit.KeyRecord
@@ -33,41 +33,42 @@ type Memory struct {
 }
 
 // Remember starts a daemon up to where it would begin to write.
-func Remember(ctx context.Context, cfg Config) (*Memory, error) {
-	cfg.setDefaults()
-	l := &Ledger{core: core{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: memory{state: audit.NewState()}}}
-	l.tree, l.running = newTree(), ctx
-	l.cache = &caching{l: &l.core, due: make(chan struct{}, 1)}
+func Remember(ctx context.Context, cfg Config) (*Known, error) {
+	cfg.SetDefaults()
+	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin)}
+	l.Core, l.memory, l.shown, l.life = NewCore(cfg, nil)
+	l.life.running = ctx
+	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	head := l.head
-	l.published.Store(&head)
-	if l.witnesses, err = l.newWitnesses(l.alarm, l.stopForDoubts); err != nil {
+	head := l.memory.head
+	l.shown.published.Store(&head)
+	if l.witnesses, err = newWitnesses(l.Core, cfg, l.shown, l.life, l.witnessedKeys, l.alarm, l.stopForDoubts); err != nil {
 		return nil, err
 	}
 	l.witnesses.follow()
-	m := &Memory{State: encoded(l.state), Genesis: l.genesis, Records: l.keys.Load().Records,
-		Edge: maps.Clone(l.tree.nodes),
-		Size: l.tree.size, From: l.tree.known}
-	for _, k := range l.keys.Load().Signing {
+	m := &Known{State: encoded(l.memory.state), Genesis: l.shown.genesis, Records: l.shown.keys.Load().Records,
+		Edge: maps.Clone(l.shown.tree.nodes),
+		Size: l.shown.tree.size, From: l.shown.tree.known}
+	for _, k := range l.shown.keys.Load().Signing {
 		fate := " in force"
 		if k.Retired {
 			fate = " retired"
 		}
 		m.Signing = append(m.Signing, fmt.Sprintf("%x%s", k.Public, fate))
 	}
-	for size := range uint64(l.tree.size) + 1 {
+	for size := range uint64(l.shown.tree.size) + 1 {
 		names := []string{}
-		if p := l.witnesses.policies.shown.Load().At(size + 1); p != nil {
+		if p := l.Policies().At(size + 1); p != nil {
 			for _, w := range p.Witnesses {
 				names = append(names, w.VKey)
 			}
 		}
 		m.Policies = append(m.Policies, names)
 	}
-	m.Waits = len(l.witnesses.policies.in.Waiting())
+	m.Waits = len(l.Policies().Waiting())
 	return m, nil
 }
 

@@ -51,7 +51,7 @@ func (h *house) grow(l *ledger.Ledger, mark string, size uint64) {
 }
 
 // remember is what a daemon knows when it has started, with the cache alongside the mark, or without any.
-func (h *house) remember(c ledger.Config) *ledger.Memory {
+func (h *house) remember(c ledger.Config) *ledger.Known {
 	h.t.Helper()
 	m, err := ledger.Remember(h.t.Context(), c)
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *house) remember(c ledger.Config) *ledger.Memory {
 }
 
 // same fails unless two starts know the same, wherever they began.
-func same(t *testing.T, what string, folded, restored *ledger.Memory) {
+func same(t *testing.T, what string, folded, restored *ledger.Known) {
 	t.Helper()
 	if !bytes.Equal(folded.State, restored.State) {
 		t.Errorf("%s: the states differ", what)

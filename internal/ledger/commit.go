@@ -20,9 +20,9 @@ func (l *Ledger) write(d *draft) (again []*request) {
 	var duplicate *DuplicateError
 	for unknown := false; ; {
 		began := time.Now()
-		l.writing.Store(began.UnixNano())
-		err := l.cfg.Store.Append(context.Background(), l.id, l.head, d.batch)
-		l.writing.Store(0)
+		l.shown.writing.Store(began.UnixNano())
+		err := l.cfg.Store.Append(context.Background(), l.id, l.memory.head, d.batch)
+		l.shown.writing.Store(0)
 		switch {
 		case err == nil:
 			if l.cfg.Appended != nil && !unknown {
@@ -35,7 +35,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.Is(err, ErrStale):
 			return l.overtaken(d, nil)
 		case errors.As(err, &duplicate) && !unknown:
-			l.state.Rollback(d.mark)
+			l.memory.state.Rollback(d.mark)
 			return l.duplicated(d, duplicate)
 		case errors.As(err, &duplicate):
 			// The batch itself may be what stands there.
@@ -48,13 +48,13 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
 		case errors.Is(err, ErrFrozen):
-			l.state.Rollback(d.mark)
+			l.memory.state.Rollback(d.mark)
 			l.freeze(err)
 			answerAll(d.all, l.Ready())
 			return nil
 		default:
 			l.appends.failed.Add(1)
-			l.state.Rollback(d.mark)
+			l.memory.state.Rollback(d.mark)
 			l.resumed = true // once an append works again
 			l.wait(Unavailable(err))
 			answerAll(d.all, l.Ready())
@@ -69,7 +69,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 
 // giveUp answers a draft whose outcome this daemon will not learn, because it is closing.
 func (l *Ledger) giveUp(d *draft) {
-	l.state.Rollback(d.mark)
+	l.memory.state.Rollback(d.mark)
 	answerAll(d.requests, ErrUnknownOutcome)
 	for _, r := range d.refused {
 		r.request.answer(Answer{Err: ErrClosed})
@@ -78,7 +78,7 @@ func (l *Ledger) giveUp(d *draft) {
 
 // landed takes a durable draft into memory, writes the mark, and answers the requests.
 func (l *Ledger) landed(d *draft) {
-	l.state.Commit()
+	l.memory.state.Commit()
 	l.showKeys()
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
@@ -89,11 +89,11 @@ func (l *Ledger) landed(d *draft) {
 		}
 		proofs[i] = audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: d.batch.Head.Checkpoint}
 	}
-	l.edge.Lock()
-	l.tree.grow(d.growth, d.batch.Tiles)
-	l.edge.Unlock()
-	l.head = d.batch.Head
-	if d.requests[0].starts {
+	l.shown.edge.Lock()
+	l.shown.tree.grow(d.growth, d.batch.Tiles)
+	l.shown.edge.Unlock()
+	l.memory.head = d.batch.Head
+	if starts(&d.requests[0].Proposal) {
 		l.instance = d.batch.Rows[0].Index
 	}
 	if l.keepMark() {
@@ -121,7 +121,7 @@ func (l *Ledger) keepMark() (kept bool) {
 		l.freeze(replaced(err))
 		return false
 	}
-	if err := l.mark.write(l.head.Checkpoint); err != nil {
+	if err := l.mark.write(l.memory.head.Checkpoint); err != nil {
 		l.freeze(fmt.Errorf("%w: %w", ErrFrozen, err))
 		return false
 	}
@@ -137,7 +137,7 @@ func replaced(err error) error {
 // slots of the draft. It returns the requests to prepare again.
 func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*request) {
 	for {
-		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 		ours, err := l.isStored(ctx, d)
 		cancel()
 		switch {
@@ -162,15 +162,15 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 // refused twice in a row before that is believed: a server that was killed after it refused
 // may have had a row in the way that the server promoted in its place does not have.
 func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) {
-	l.state.Rollback(d.mark)
+	l.memory.state.Rollback(d.mark)
 	if duplicate == nil {
 		l.stopping(backOff(d)) // a daemon that closes reads once more, and answers
 	}
-	known := l.head.Size
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	known := l.memory.head.Size
+	ctx, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 	defer cancel()
 	err := l.catchUp(ctx)
-	if err == nil && l.head.Size == known {
+	if err == nil && l.memory.head.Size == known {
 		if duplicate != nil {
 			return l.duplicated(d, duplicate)
 		}
@@ -213,16 +213,16 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the head: %w", err)
 	}
-	if newest.Size == l.head.Size && newest.Root == l.head.Root && bytes.Equal(newest.Checkpoint, l.head.Checkpoint) {
+	if newest.Size == l.memory.head.Size && newest.Root == l.memory.head.Root && bytes.Equal(newest.Checkpoint, l.memory.head.Checkpoint) {
 		l.isNewest()
 		return nil // most often the head is the known one
 	}
-	known := l.head.Size
+	known := l.memory.head.Size
 	for last := false; !last; {
-		step, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		step, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 		next := newest
-		if last = l.head.Size+loadChunk >= newest.Size; !last {
-			next, err = l.cfg.Store.CheckpointAfter(step, l.id, l.head.Size+loadChunk-1)
+		if last = l.memory.head.Size+loadChunk >= newest.Size; !last {
+			next, err = l.cfg.Store.CheckpointAfter(step, l.id, l.memory.head.Size+loadChunk-1)
 		}
 		if err == nil {
 			err = l.advance(step, next)
@@ -268,12 +268,56 @@ func (l *Ledger) unreadable(err error) {
 
 // publish shows the head and the counts to readers.
 func (l *Ledger) publish() {
-	head := l.head
+	head := l.memory.head
 	l.showHolders()
-	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
-		Killed: l.state.Killed(), Switches: len(l.state.Switches())})
-	l.published.Store(&head)
-	l.moved.tell()
+	l.live.Store(&Live{Size: head.Size, Time: l.memory.state.Time(), Open: l.memory.state.OpenCount(), Latched: l.memory.state.Latched(),
+		Killed: l.memory.state.Killed(), Switches: len(l.memory.state.Switches())})
+	l.shown.published.Store(&head)
+	l.shown.moved.tell()
 	l.witnesses.wake()
 	l.cache.wake()
 }
+
+// logAct logs an administrative entry when it is durable: who did what, to what, and with which
+// credential. The entry has the rest, such as the reason.
+func (l *Ledger) logAct(index uint64, e audit.Entry) {
+	var what, of string
+	switch b := e.Body.(type) {
+	case *audit.Key:
+		what, of = "key_"+b.Subject.String(), b.Name
+	case *audit.Credential:
+		what, of = "credential_"+b.Kind.String(), b.ID
+	case *audit.ActEntry:
+		what = "act_" + b.Act.String()
+	case *audit.Takeover:
+		what, of = "takeover_"+b.Extent.String(), l.cfg.Info.Name
+	case *audit.Event:
+		switch b.Kind {
+		case audit.EventTableOpen, audit.EventTableClose, audit.EventKillSet, audit.EventKillClear,
+			audit.EventLatchClear, audit.EventHeadAdopted:
+			what, of = b.Kind.String(), b.Name
+		}
+	}
+	if what == "" || e.Actor == audit.Daemon { // most often the daemon's disclosure key
+		return
+	}
+	l.cfg.Log.Info("administrative act", "ledger", l.cfg.Info.Name, "entry", index, "act", what, "of", of,
+		"identity", e.Actor.Identity, "credential", e.Actor.Credential)
+}
+
+// showHolders shows the credentials of the published head, if they changed.
+func (l *Ledger) showHolders() {
+	changes := l.memory.state.HolderChanges()
+	if l.shown.holders.Load() != nil && changes == l.holderChanges {
+		return
+	}
+	l.holderChanges = changes
+	shown := make(map[string]audit.Holder)
+	for _, h := range l.memory.state.Holders() {
+		shown[h.ID] = h
+	}
+	l.shown.holders.Store(&shown)
+}
+
+// isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's goroutine.
+func (l *Ledger) isNewest() { l.shown.folded.Store(int64(l.elapsed())) }

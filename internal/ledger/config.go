@@ -64,7 +64,8 @@ type Config struct {
 	Step func(what string)
 }
 
-func (c *Config) setDefaults() {
+// SetDefaults fills the members that are 0.
+func (c *Config) SetDefaults() {
 	if c.Tiles == nil {
 		c.Tiles = NewTileCache(16 << 20)
 	}
@@ -95,19 +96,8 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// How long one step at the store may take: while an outcome is resolved or entries are folded, and in a probe.
-const (
-	storeTimeout = 10 * time.Second
-	probeTimeout = 3 * time.Second
-)
+// StoreTimeout is how long one step at the store may take, while an outcome is resolved or entries are folded.
+const StoreTimeout = 10 * time.Second
 
 // Witness is an outside party that cosigns checkpoints (C2SP tlog-witness).
 type Witness = gateway.Witness
-
-const (
-	// witnessRetry is the pause after a round without a quorum.
-	witnessRetry = time.Second
-	// missedRounds is how many rounds without a quorum raise the alarm. They take ten seconds if
-	// witnesses refuse, and a minute if they do not answer.
-	missedRounds = 10
-)

@@ -1,3 +1,5 @@
+// Package ledger is what all parts of one append-only log share: its rows, heads and errors, the store that it needs,
+// what readers see and prove, and the way to the sequencer. It neither orders nor signs.
 package ledger
 
 import (
@@ -8,53 +10,58 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"shuffled/internal/audit"
 )
 
-// core is what all parts of a ledger share: what it was opened with, what it knows, and the way to the sequencer. Each
-// part says which goroutine owns it.
-type core struct {
-	cfg     Config      // unchanged after Open
-	id      ID          // unchanged
-	genesis audit.Entry // unchanged after Open
-
-	genesisHash [32]byte // SHA-256 of it
-
-	memory   // of the sequencer's goroutine
-	standing // of the sequencer's goroutine
-	shown    // written by the sequencer's goroutine, read by all
-	life     // how the goroutines begin and end
+// Core is what all parts of a ledger share: what it was opened with, what it knows, and the way to the sequencer. Each
+// part says which goroutine owns it. It neither orders nor signs.
+type Core struct {
+	cfg    Config // unchanged after Open
+	id     ID     // unchanged
+	memory *Memory
+	shown  *Shown
+	life   *Life
 
 	foldNewer func(context.Context) error // has the sequencer's goroutine fold what other daemons wrote
 
-	absent    atomic.Pointer[error] // why a signing key in force did not sign when it was asked last; nil: it did
-	refreshes singleflight.Group    // for readers of what other daemons wrote
-	open      openList              // for recall
+	refreshes singleflight.Group // for readers of what other daemons wrote
+	open      openList           // for recall
 	tables    tableNames
 	handovers sync.Map // first receipts of signing keys by the index of their entries; they never change
 }
 
-// memory is what the sequencer's goroutine knows of the ledger, as of the newest durable head.
-// While a batch is prepared, state is ahead of head.
-type memory struct {
-	state         *audit.State
-	head          Head
-	instance      uint64 // index of our instance_start; 0: it is not written
-	clock         clock
-	holderChanges uint64 // of state, when holders was shown
-	keyCount      int    // of state, when keys was shown
+// NewCore returns the core of a ledger with its parts, for the sequencer alone.
+func NewCore(cfg Config, foldNewer func(context.Context) error) (*Core, *Memory, *Shown, *Life) {
+	l := &Core{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: &Memory{state: audit.NewState()}, shown: &Shown{tree: newTree()},
+		life:      &Life{queue: make(chan []*request, cfg.Queue), asks: make(chan func()), done: make(chan struct{})},
+		foldNewer: foldNewer}
+	l.open.turn, l.tables.turn = semaphore.NewWeighted(1), semaphore.NewWeighted(1)
+	l.life.running, l.life.cancel = context.WithCancel(context.Background())
+	return l, l.memory, l.shown, l.life
 }
 
-// shown is what readers see of the newest durable head. Nobody changes what a pointer leads to.
-type shown struct {
+// Memory is what the sequencer's goroutine knows of the ledger, as of the newest durable head.
+// While a batch is prepared, state is ahead of head.
+type Memory struct {
+	state *audit.State
+	head  Head
+}
+
+// Shown is what readers see of the newest durable head. The sequencer's goroutine writes it, and all read it. Nobody
+// changes what a pointer leads to.
+type Shown struct {
+	genesis     audit.Entry // unchanged after Open
+	genesisHash [32]byte    // SHA-256 of it
+
 	published atomic.Pointer[Head]
 	keys      atomic.Pointer[audit.History]           // of memory.head
 	holders   atomic.Pointer[map[string]audit.Holder] // credentials, by id
 	moved     moved
-	live      atomic.Pointer[Live] // counts for metrics
+	why       atomic.Pointer[error] // why nothing can be written now; nil if entries can
 
 	folded  atomic.Int64 // when memory last covered the store's newest entry, in the clock's elapsed nanoseconds
 	writing atomic.Int64 // since when a batch is at the store, in nanoseconds since 1970; 0: none is
@@ -63,8 +70,8 @@ type shown struct {
 	tree *tree
 }
 
-// life is how the goroutines of a ledger begin and end.
-type life struct {
+// Life is how the goroutines of a ledger begin and end.
+type Life struct {
 	queue chan []*request // the requests of one element go one behind another
 	asks  chan func()     // functions to run on the sequencer's goroutine
 	done  chan struct{}   // closed by the sequencer's goroutine when it ends
@@ -75,47 +82,30 @@ type life struct {
 	cancel  context.CancelFunc // of running
 }
 
-// Live is what metrics show of a ledger.
-type Live struct {
-	Size    uint64
-	Time    int64 // of the newest entry, UTC milliseconds
-	Open    int   // open shuffles
-	Latched bool
-	Killed  bool // the kill switch of the whole ledger is set
-
-	Switches int // kill switches that are set
-
-	// Cosigned is the size of the newest cosigned checkpoint, 0 if there is none. Entries from
-	// that index on are not witnessed yet.
-	Cosigned uint64
-
-	Appends Appends // of this daemon, since it was opened
-}
-
 // Info returns the ledger's name and origin.
-func (l *core) Info() Info { return l.cfg.Info }
+func (l *Core) Info() Info { return l.cfg.Info }
 
 // ID returns the number of the ledger in its store.
-func (l *core) ID() ID { return l.id }
+func (l *Core) ID() ID { return l.id }
 
 // GenesisEntry returns entry 0, which never changes.
-func (l *core) GenesisEntry() audit.Entry { return l.genesis }
+func (l *Core) GenesisEntry() audit.Entry { return l.shown.genesis }
 
 // Genesis returns the body of entry 0, which never changes.
-func (l *core) Genesis() *audit.Genesis { return l.genesis.Body.(*audit.Genesis) }
+func (l *Core) Genesis() *audit.Genesis { return l.shown.genesis.Body.(*audit.Genesis) }
 
 // GenesisHash returns SHA-256 of entry 0, which every context names.
-func (l *core) GenesisHash() [32]byte { return l.genesisHash }
+func (l *Core) GenesisHash() [32]byte { return l.shown.genesisHash }
 
 // slowBatch is how long a batch may be at the store before Ready says so.
 const slowBatch = 2 * time.Second
 
 // Ready returns nil if the ledger can be written, and otherwise why not.
-func (l *core) Ready() error {
-	if why := l.why.Load(); why != nil {
+func (l *Core) Ready() error {
+	if why := l.shown.why.Load(); why != nil {
 		return *why
 	}
-	if since := l.writing.Load(); since != 0 {
+	if since := l.shown.writing.Load(); since != 0 {
 		if d := time.Since(time.Unix(0, since)); d > slowBatch {
 			err := fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
 			if b, ok := l.cfg.Store.(interface{ Blocked() Cause }); ok {
@@ -128,31 +118,25 @@ func (l *core) Ready() error {
 }
 
 // QueueLen returns how many requests wait.
-func (l *core) QueueLen() int { return len(l.queue) }
+func (l *Core) QueueLen() int { return len(l.life.queue) }
 
 // ask runs a function on the sequencer's goroutine, between two batches, and waits for its
 // end. If the function did not run, the error is that of ctx or ErrClosed.
-func (l *core) ask(ctx context.Context, what func()) error {
+func (l *Core) ask(ctx context.Context, what func()) error {
 	done := make(chan struct{})
 	select {
-	case l.asks <- func() { defer close(done); what() }:
+	case l.life.asks <- func() { defer close(done); what() }:
 		<-done
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-l.done:
+	case <-l.life.done:
 		return ErrClosed
 	}
 }
 
 // Head returns the newest durable head that this daemon knows.
-func (l *core) Head() Head { return *l.published.Load() }
-
-// begun reports whether this daemon's instance_start stands.
-func (l *core) begun() bool { return l.instance != 0 }
-
-// stopping waits for d, or until the ledger is being closed, which it reports.
-func (l *core) stopping(d time.Duration) bool { return !Sleep(l.running, d, nil) }
+func (l *Core) Head() Head { return *l.shown.published.Load() }
 
 // moved tells those who wait that what they look at has changed.
 type moved struct {
@@ -182,7 +166,7 @@ func (m *moved) next() <-chan struct{} {
 
 // Changed returns a channel that is closed when there is a newer head, of this daemon or of
 // another, or a newer cosigned head. A head from before the call does not close it.
-func (l *core) Changed() <-chan struct{} { return l.moved.next() }
+func (l *Core) Changed() <-chan struct{} { return l.shown.moved.next() }
 
 // openList is a list of open shuffles. The list does not change once it is made. The goroutine
 // that has turn owns the other fields.
@@ -200,37 +184,23 @@ type tableNames struct {
 	names []string            // a list does not change once it is made
 }
 
-// Appends counts what became of the batches that this daemon tried to append.
-type Appends struct {
-	Landed    uint64
-	Lost      uint64 // another daemon moved the head first
-	Duplicate uint64 // a key or slot stood in the ledger
-	Failed    uint64 // nothing was written
-	Unknown   uint64 // tries whose outcome had to be found out
-
-	Most uint64 // how often the request that was overtaken most was overtaken
-}
-
-// appends are the counters of Appends, written by the sequencer.
-type appends struct {
-	landed, lost, duplicate, failed, unknown, most atomic.Uint64
-}
-
-func (a *appends) read() Appends {
-	return Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
-		Failed: a.failed.Load(), Unknown: a.unknown.Load(), Most: a.most.Load()}
-}
-
 // elapsed is the monotonic time of the ledger's clock.
-func (l *core) elapsed() time.Duration {
+func (l *Core) elapsed() time.Duration {
 	_, elapsed := l.cfg.Clock()
 	return elapsed
 }
 
-// isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's goroutine.
-func (l *core) isNewest() { l.folded.Store(int64(l.elapsed())) }
-
 // signedBy returns the keys that sign the checkpoint of a size of at least 1 that is shown.
-func (l *core) signedBy(size uint64) []note.Verifier {
-	return audit.Verifiers(l.keys.Load().At(size))
+func (l *Core) signedBy(size uint64) []note.Verifier {
+	return audit.Verifiers(l.shown.keys.Load().At(size))
+}
+
+// SignHead signs a checkpoint with each of the signers, in their order. With Ed25519 the same head gives the same bytes.
+func SignHead(size uint64, root tlog.Hash, signers ...note.Signer) (Head, error) {
+	text := audit.Checkpoint{Origin: signers[0].Name(), Size: size, Root: root}.Text()
+	signed, err := note.Sign(&note.Note{Text: text}, signers...)
+	if err != nil {
+		return Head{}, fmt.Errorf("%w: signing the checkpoint: %w", ErrNoKey, err)
+	}
+	return Head{Size: size, Root: root, Checkpoint: signed}, nil
 }

@@ -12,7 +12,7 @@ import (
 // from is policyHistory.unseen: above 0 if the checkpoint lets a policy take over.
 func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 	l := w.l
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
 	defer cancel()
 	var err error
 	if from > 0 {
@@ -35,7 +35,7 @@ func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 // this history, and reports whether it is newer than the one shown before.
 func (w *witnesses) followCosigned() bool {
 	l := w.l
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
 	defer cancel()
 	head := l.Head()
 	h, err := w.CosignedAtMost(ctx, head.Size)
@@ -124,7 +124,7 @@ func (w *witnesses) show(h Head) {
 		w.cosigned.Store(&h)
 		w.newer.tell()
 	}
-	w.l.moved.tell()
+	w.l.shown.moved.tell()
 }
 
 // Cosigned returns the newest cosigned head that this daemon holds; ok is false if there is none.
@@ -153,7 +153,7 @@ func (w *witnesses) AwaitCosigned(ctx context.Context, index uint64) error {
 		case <-newer:
 		case <-ctx.Done():
 			return fmt.Errorf("%w: it is entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
-		case <-w.l.done:
+		case <-w.l.life.done:
 			return ErrClosed
 		}
 	}

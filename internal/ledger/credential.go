@@ -20,11 +20,11 @@ const CredentialLife = 5 * time.Second
 // database says. The caller checks whether it has expired. It returns ErrNotFound for any other id, and ErrUnavailable
 // if the store could not be read for CredentialLife. With anew it asks the store in any case, because another daemon
 // may have just created the credential. A frozen ledger reads no entries, and answers from memory.
-func (l *core) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
+func (l *Core) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
 	if err := l.known(ctx, anew); err != nil && !errors.Is(err, ErrFrozen) {
 		return audit.Credential{}, err
 	}
-	h, ok := (*l.holders.Load())[id]
+	h, ok := (*l.shown.holders.Load())[id]
 	if !ok || h.Revoked != 0 {
 		return audit.Credential{}, ErrNotFound
 	}
@@ -33,18 +33,18 @@ func (l *core) Credential(ctx context.Context, id string, anew bool) (audit.Cred
 
 // Credentials returns every credential that was created, in the order of their entries, as of
 // the store's newest entry; if the ledger is frozen, as of the newest entry known here.
-func (l *core) Credentials(ctx context.Context) (all []audit.Holder, err error) {
+func (l *Core) Credentials(ctx context.Context) (all []audit.Holder, err error) {
 	if err := l.known(ctx, true); err != nil && !errors.Is(err, ErrFrozen) {
 		return nil, err
 	}
-	err = l.ask(ctx, func() { all = l.state.Holders() })
+	err = l.ask(ctx, func() { all = l.memory.state.Holders() })
 	return all, err
 }
 
 // known has memory cover what the store held at most CredentialLife ago. In the second half of
 // that time it starts a refresh for which the caller does not wait.
-func (l *core) known(ctx context.Context, anew bool) error {
-	age := l.elapsed() - time.Duration(l.folded.Load())
+func (l *Core) known(ctx context.Context, anew bool) error {
+	age := l.elapsed() - time.Duration(l.shown.folded.Load())
 	switch {
 	case anew || age >= CredentialLife:
 		return l.refreshTogether(ctx)
@@ -52,20 +52,6 @@ func (l *core) known(ctx context.Context, anew bool) error {
 		l.startRefresh()
 	}
 	return nil
-}
-
-// showHolders shows the credentials of the published head, if they changed.
-func (l *core) showHolders() {
-	changes := l.state.HolderChanges()
-	if l.holders.Load() != nil && changes == l.holderChanges {
-		return
-	}
-	l.holderChanges = changes
-	shown := make(map[string]audit.Holder)
-	for _, h := range l.state.Holders() {
-		shown[h.ID] = h
-	}
-	l.holders.Store(&shown)
 }
 
 // certificatePrefix starts the public ids of client certificates, as tok_ starts those of tokens.

@@ -8,15 +8,43 @@ import (
 	"shuffled/internal/audit"
 )
 
-// DuplicateError lists the key tags and slots of a batch that stand in the ledger, in the batch's order. At least one
-// of the lists has a member. A commit with slots that is sent a second time is in both.
-type DuplicateError struct {
-	Tags  [][32]byte
-	Slots [][32]byte
+// draft is a batch before it is written: entries at their indexes, and the head that covers them.
+type draft struct {
+	all      []*request // requests and refused, in the order in which they came
+	requests []*request // that have entries in it
+	refused  []refusal  // that have none, because of a rule; answered when memory is known to be current
+	later    []*request // that wait for the next batch: they repeat a key or slot, or a signing key stands alone
+	entries  []audit.Entry
+	batch    Batch
+	growth   *growth
+	mark     int // of the state, before the first entry
 }
 
-func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are already in the ledger", len(e.Tags), len(e.Slots))
+type refusal struct {
+	request *request
+	err     error
+}
+
+func (d *draft) answerRefused() {
+	for _, r := range d.refused {
+		r.request.answer(Answer{Err: r.err})
+	}
+}
+
+// balked notes that the store refused the draft although the head had not moved. It reports
+// whether that had happened to each of its requests the time before as well.
+func (d *draft) balked() (twice bool) {
+	twice = true
+	for _, r := range d.requests {
+		twice, r.stale = twice && r.stale, true
+	}
+	return twice
+}
+
+func answerAll(requests []*request, err error) {
+	for _, r := range requests {
+		r.answer(Answer{Err: err})
+	}
 }
 
 // repeats reports whether a key tag or slot hash of r was noted for a request before it. If

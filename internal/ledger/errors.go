@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+
+	"shuffled/internal/audit"
 )
 
 // The errors of a ledger, alongside *audit.Illegal and those of the store.
@@ -27,6 +29,9 @@ var (
 	// ErrNoMark: a ledger has entries, and this host has no high-water mark of it.
 	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
 )
+
+// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing was written.
+var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
 
 // ErrNoKey: the private half of a signing key in force is not available. Nothing is signed; reads go on. It ends with a
 // restart with the key, or when the agent that holds the key is back.
@@ -93,6 +98,9 @@ var causes = map[Cause]struct {
 // Passes reports whether the cause may end without a change of the configuration. Then a start tries again.
 func (c Cause) Passes() bool { return causes[c].passes }
 
+// Reads reports whether entries can be read in spite of the cause.
+func (c Cause) Reads() bool { return causes[c].reads }
+
 // Cure says what ends the cause, "" for an unknown one.
 func (c Cause) Cure() string { return causes[c].cure }
 
@@ -124,12 +132,12 @@ func withCause(err error, cause Cause) error {
 
 // Why a ledger that can be written takes no commit.
 var (
-	errLatched = errors.New("the entropy latch is set: no commits until administrators clear it")
-	errKilled  = errors.New("the kill switch of the ledger is set: no commits until administrators clear it")
+	ErrLatched = errors.New("the entropy latch is set: no commits until administrators clear it")
+	ErrKilled  = errors.New("the kill switch of the ledger is set: no commits until administrators clear it")
 )
 
-// errUnconfirmed is an ErrFrozen for which nobody has objected to the stored head.
-var errUnconfirmed = errors.New("waiting for a quorum of witnesses")
+// ErrUnconfirmed is an ErrFrozen for which nobody has objected to the stored head.
+var ErrUnconfirmed = errors.New("waiting for a quorum of witnesses")
 
 // Cure says to the engineer on call what to do about an error of Abilities.
 func Cure(err error) string {
@@ -140,13 +148,13 @@ func Cure(err error) string {
 		err  error
 		cure string
 	}{
-		{errUnconfirmed, "start the witnesses that do not answer: docs/operations/witnesses.md"},
+		{ErrUnconfirmed, "start the witnesses that do not answer: docs/operations/witnesses.md"},
 		{ErrFrozen, "find out which copy of the ledger is the true one, before anything else: docs/operations/backup.md"},
 		{ErrNoKey, "give this daemon the key in force, or unlock its agent: docs/operations/keys.md"},
 		{ErrClock, "let a time service set the clock: docs/operations/runbooks.md"},
 		{ErrNotWitnessed, "start the witnesses that are not ok: docs/operations/witnesses.md"},
-		{errLatched, "find out what failed, then clear the latch by an act: docs/operations/runbooks.md"},
-		{errKilled, "clear the switch by an act when its reason has gone: docs/operations/runbooks.md"},
+		{ErrLatched, "find out what failed, then clear the latch by an act: docs/operations/runbooks.md"},
+		{ErrKilled, "clear the switch by an act when its reason has gone: docs/operations/runbooks.md"},
 	} {
 		if errors.Is(err, known.err) {
 			return known.cure
@@ -155,5 +163,7 @@ func Cure(err error) string {
 	return "read the daemon's log, which has the details: docs/operations/runbooks.md"
 }
 
-// errBegun refuses a second instance_start of this daemon: begin and recheck may both propose one.
-var errBegun = errors.New("the instance_start of this daemon is already written")
+// NotTaken is the refusal of a key entry.
+func NotTaken(format string, args ...any) error {
+	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
+}

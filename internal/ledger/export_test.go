@@ -21,7 +21,7 @@ func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
 // Send proposes without waiting. answered reports whether the answer is there, and wait takes it.
 func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
 	r := newRequest(p)
-	l.queue <- []*request{r}
+	l.life.queue <- []*request{r}
 	return func() bool { return len(r.reply) > 0 }, func() error { return (<-r.reply).Err }
 }
 

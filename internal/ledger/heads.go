@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,27 +113,6 @@ func (w *witnesses) HeadFor(index uint64) Head {
 	return w.l.Head()
 }
 
-// Checkpoint returns the checkpoint to publish: the newest cosigned one, if there is one and
-// the policy in force asks for witnesses, and otherwise the newest signed one.
-func (l *Ledger) Checkpoint() []byte {
-	if h, ok := l.Cosigned(); ok && l.asksWitnesses(l.Head().Size) {
-		return h.Checkpoint
-	}
-	return l.published.Load().Checkpoint
-}
-
-// Live returns counts for metrics.
-func (l *Ledger) Live() Live {
-	live := *l.live.Load()
-	live.Cosigned, live.Appends = l.cosignedSize(), l.appends.read()
-	return live
-}
-
-// asksWitnesses reports whether checkpoints of the newest size need cosignatures.
-func (w *witnesses) asksWitnesses(size uint64) bool {
-	return w.policies.shown.Load().At(size).Asks()
-}
-
 // Witnesses returns the witnesses of the policy in force and of the policies that wait, by name.
 func (w *witnesses) Witnesses() []WitnessState {
 	r := &w.roll
@@ -155,33 +133,4 @@ func (w *witnesses) Witnesses() []WitnessState {
 	}
 	slices.SortFunc(states, func(a, b WitnessState) int { return strings.Compare(a.Name, b.Name) })
 	return states
-}
-
-// Abilities say what a ledger can do now. An error is nil if it can, and says why not otherwise.
-type Abilities struct {
-	Read   error // entries, evidence, events
-	Commit error // a new shuffle
-	Deal   error // from a shuffle that stands; close it
-}
-
-// Ready reports whether everything works. The ledger's kill switch is no fault: a load balancer goes on sending.
-func (a Abilities) Ready() bool {
-	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, errKilled))
-}
-
-// Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
-func (l *Ledger) Abilities() (a Abilities) {
-	a.Commit = l.Ready()
-	if cause := CauseOf(a.Commit); cause != "" && !causes[cause].reads {
-		a.Read = a.Commit
-	}
-	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {
-		a.Deal = l.witnesses.lacking()
-	}
-	if live := l.live.Load(); a.Commit == nil && live.Latched {
-		a.Commit = errLatched
-	} else if a.Commit == nil && live.Killed {
-		a.Commit = errKilled
-	}
-	return a
 }

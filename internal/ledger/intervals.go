@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ type policyHistory struct {
 	shown  atomic.Pointer[audit.Policies]
 }
 
-func (l *core) newPolicyHistory() (*policyHistory, error) {
+func newPolicyHistory(l *core) (*policyHistory, error) {
 	in, err := audit.NewPolicies(l.Genesis().Policy)
 	return &policyHistory{l: l, in: in}, err
 }
@@ -55,7 +54,7 @@ func (p *policyHistory) witnesses() (all []audit.Witness) {
 // learn takes in the policies of new entries, and reports whether there was one. An error is
 // only logged: the rules let no policy into the ledger that cannot be read.
 func (p *policyHistory) learn() (news bool) {
-	records := p.l.keys.Load().Records
+	records := p.l.shown.keys.Load().Records
 	for ; p.record < len(records); p.record++ {
 		r := records[p.record]
 		if r.Subject != audit.SubjectPolicy || r.Index == 0 {
@@ -116,7 +115,7 @@ func (p *policyHistory) follow() (changed bool) {
 // nextHandover returns the first stored checkpoint of at least a size that lets a policy take
 // over. It returns false if there is none, or if the rest must be looked at later.
 func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
-	ctx, cancel := context.WithTimeout(p.l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(p.l.life.running, StoreTimeout)
 	defer cancel()
 	head := p.l.Head()
 	for h, err := range p.l.cfg.Store.CosignedFrom(ctx, p.l.id, from) {
@@ -166,24 +165,6 @@ const (
 	firstLateRows = 8
 	lateRows      = 128
 )
-
-// hasInterval reports whether the configuration gives a witness an interval.
-func (l *core) hasInterval(one audit.Witness) bool { return l.cfg.Intervals[one.Key.Name()] > 0 }
-
-// checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have an interval.
-func (l *core) checkIntervals(p *audit.Policy) error {
-	if p.MetWithout(l.hasInterval) {
-		return nil
-	}
-	var slow []string
-	for _, one := range p.Witnesses {
-		if l.hasInterval(one) && !slices.Contains(slow, one.Key.Name()) {
-			slow = append(slow, one.Key.Name())
-		}
-	}
-	return fmt.Errorf("without the witnesses that have an interval in the configuration, %v, the quorum cannot be met: "+
-		"remove as many of these witnesses from witness.intervals as the quorum needs", slow)
-}
 
 // read takes the times of cosignatures from late checkpoints that hold and were not read before, newest first. It
 // ignores a time in the future, which would put off the next question to the witness.

@@ -1,5 +1,5 @@
-// Package ledger keeps one append-only log: the sequencer, which alone writes it, C2SP checkpoints and tiles, receipts,
-// and the checks that keep a ledger from contradicting itself. It declares the store that it needs.
+// Package sequencer keeps one append-only log: it alone orders and signs entries, and checks that a ledger does not
+// contradict itself.
 //
 // Entries, tiles, checkpoint and head are written in one transaction, whose update of the
 // head is a compare-and-swap. Then the high-water mark is written. Then callers get their
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -22,11 +23,39 @@ import (
 
 // Ledger is one open ledger. It is safe for concurrent use. Each part says which goroutine owns it.
 type Ledger struct {
-	core
+	*Core
+	cfg    Config // unchanged after Open
+	id     ID     // unchanged
+	memory *Memory
+	shown  *Shown
+	life   *Life
+
 	mark       *mark    // the high-water mark, written by the sequencer's goroutine
 	*witnesses          // asks the witnesses, if there are any
 	cache      *caching // writes the cache of the state
 	appends    appends  // counters
+	live       atomic.Pointer[Live]
+	absent     atomic.Pointer[error] // why a signing key in force did not sign when it was asked last; nil: it did
+
+	// Fields of the sequencer's goroutine.
+	standing
+	instance      uint64 // index of our instance_start; 0: it is not written
+	clock         clock
+	holderChanges uint64 // of state, when holders was shown
+	keyCount      int    // of state, when keys was shown
+}
+
+// caching writes a cache after every Config.CacheEvery entries, or after half as many entries as there are open
+// shuffles if that is more: so the cost of an entry does not grow with the open shuffles. The sequencer's goroutine
+// copies the state, one piece at a time; the goroutine of run does the rest. If the daemon stops in between, the cache
+// from before stays.
+type caching struct {
+	l   *Ledger
+	due chan struct{} // capacity 1
+
+	// Fields of the sequencer's goroutine.
+	size uint64 // of the newest cache, or of the one that is being written
+	key  string // the public half of the signing key that it is under
 }
 
 // Create makes a ledger. Entry 0 is the genesis, its checkpoint is signed with the genesis's signing key, and then the
@@ -54,7 +83,7 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
 	leaf := tlog.RecordHash(encoded)
-	head, err := SignHead(signer, 1, leaf) // the root of one leaf is the leaf
+	head, err := SignHead(1, leaf, signer) // the root of one leaf is the leaf
 	if err != nil {
 		return err
 	}
@@ -75,4 +104,87 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 		return err
 	}
 	return errors.Join(m.write(head.Checkpoint), m.close())
+}
+
+// Live is what metrics show of a ledger.
+type Live struct {
+	Size    uint64
+	Time    int64 // of the newest entry, UTC milliseconds
+	Open    int   // open shuffles
+	Latched bool
+	Killed  bool // the kill switch of the whole ledger is set
+
+	Switches int // kill switches that are set
+
+	// Cosigned is the size of the newest cosigned checkpoint, 0 if there is none. Entries from
+	// that index on are not witnessed yet.
+	Cosigned uint64
+
+	Appends Appends // of this daemon, since it was opened
+}
+
+// Appends counts what became of the batches that this daemon tried to append.
+type Appends struct {
+	Landed    uint64
+	Lost      uint64 // another daemon moved the head first
+	Duplicate uint64 // a key or slot stood in the ledger
+	Failed    uint64 // nothing was written
+	Unknown   uint64 // tries whose outcome had to be found out
+
+	Most uint64 // how often the request that was overtaken most was overtaken
+}
+
+// appends are the counters of Appends, written by the sequencer.
+type appends struct {
+	landed, lost, duplicate, failed, unknown, most atomic.Uint64
+}
+
+func (a *appends) read() Appends {
+	return Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
+		Failed: a.failed.Load(), Unknown: a.unknown.Load(), Most: a.most.Load()}
+}
+
+// Checkpoint returns the checkpoint to publish: the newest cosigned one, if there is one and
+// the policy in force asks for witnesses, and otherwise the newest signed one.
+func (l *Ledger) Checkpoint() []byte {
+	if h, ok := l.Cosigned(); ok && l.Policies().At(l.Head().Size).Asks() {
+		return h.Checkpoint
+	}
+	return l.shown.published.Load().Checkpoint
+}
+
+// Live returns counts for metrics.
+func (l *Ledger) Live() Live {
+	live := *l.live.Load()
+	live.Cosigned, live.Appends = l.cosignedSize(), l.appends.read()
+	return live
+}
+
+// Abilities say what a ledger can do now. An error is nil if it can, and says why not otherwise.
+type Abilities struct {
+	Read   error // entries, evidence, events
+	Commit error // a new shuffle
+	Deal   error // from a shuffle that stands; close it
+}
+
+// Ready reports whether everything works. The ledger's kill switch is no fault: a load balancer goes on sending.
+func (a Abilities) Ready() bool {
+	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, ErrKilled))
+}
+
+// Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
+func (l *Ledger) Abilities() (a Abilities) {
+	a.Commit = l.Ready()
+	if cause := CauseOf(a.Commit); cause != "" && !cause.Reads() {
+		a.Read = a.Commit
+	}
+	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {
+		a.Deal = l.witnesses.lacking()
+	}
+	if live := l.live.Load(); a.Commit == nil && live.Latched {
+		a.Commit = ErrLatched
+	} else if a.Commit == nil && live.Killed {
+		a.Commit = ErrKilled
+	}
+	return a
 }

@@ -29,7 +29,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	if err := l.restore(ctx, head); err != nil {
 		return err
 	}
-	from := l.state.Size()
+	from := l.memory.state.Size()
 	l.cfg.Step(fmt.Sprintf("the folding of %d entries", head.Size-min(from, head.Size)))
 	leaves, err := l.foldRows(ctx, from, head.Size, loadChunk)
 	if err != nil {
@@ -38,14 +38,14 @@ func (l *Ledger) load(ctx context.Context) error {
 	if err := l.keep(leaves); err != nil {
 		return err
 	}
-	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
+	if g := l.memory.state.Genesis(); g.Origin != l.cfg.Info.Origin {
 		return fmt.Errorf("the genesis has the origin %q", g.Origin)
 	}
-	g, err := l.tree.extend(nil)
+	g, err := l.shown.tree.extend(nil)
 	if err != nil {
 		return err
 	}
-	l.head = head
+	l.memory.head = head
 	if err := l.checkHead(ctx, g, head, from); err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	if err := l.checkHandovers(ctx, head, keys, 0); err != nil {
 		return err
 	}
-	l.genesis, l.genesisHash = genesis, header.Genesis
-	l.state, l.tree = state, edge
+	l.shown.genesis, l.shown.genesisHash = genesis, header.Genesis
+	l.memory.state, l.shown.tree = state, edge
 	l.cache.size, l.cache.key = header.Size, string(state.SigningKey())
 	return nil
 }
@@ -151,7 +151,7 @@ func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leave
 
 // keep commits the folded entries to the state and adds their leaves to the tree.
 func (l *Ledger) keep(leaves []tlog.Hash) error {
-	g, err := l.tree.extend(leaves)
+	g, err := l.shown.tree.extend(leaves)
 	if err != nil {
 		return err
 	}
@@ -159,10 +159,10 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 	if err != nil {
 		return err
 	}
-	l.state.Commit()
-	l.edge.Lock()
-	defer l.edge.Unlock()
-	l.tree.grow(g, full)
+	l.memory.state.Commit()
+	l.shown.edge.Lock()
+	defer l.shown.edge.Unlock()
+	l.shown.tree.grow(g, full)
 	return nil
 }
 
@@ -173,13 +173,13 @@ func (l *Ledger) fold(row Row, index uint64) error {
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err == nil {
-		err = l.state.Apply(e)
+		err = l.memory.state.Apply(e)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
 	}
 	if index == 0 {
-		l.genesis, l.genesisHash = e, sha256.Sum256(row.Entry)
+		l.shown.genesis, l.shown.genesisHash = e, sha256.Sum256(row.Entry)
 	}
 	return nil
 }
@@ -187,39 +187,39 @@ func (l *Ledger) fold(row Row, index uint64) error {
 // advance brings state and tree from the known head to a stored head of another daemon, after checking that it extends
 // the known head and is signed with the keys in force. On an error nothing has changed.
 func (l *Ledger) advance(ctx context.Context, head Head) error {
-	mark := l.state.Mark()
+	mark := l.memory.state.Mark()
 	var full []Tile
 	g, err := l.replay(ctx, head)
 	if err == nil {
 		full, err = g.tiles()
 	}
 	if err != nil {
-		l.state.Rollback(mark)
+		l.memory.state.Rollback(mark)
 		return err
 	}
-	l.state.Commit()
+	l.memory.state.Commit()
 	l.showKeys()
-	l.edge.Lock()
-	l.tree.grow(g, full)
-	l.edge.Unlock()
-	l.head = head
+	l.shown.edge.Lock()
+	l.shown.tree.grow(g, full)
+	l.shown.edge.Unlock()
+	l.memory.head = head
 	return nil
 }
 
 // replay folds the entries between the known head and a stored one, and checks the stored head's root and signatures.
 func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
-	if head.Size < l.head.Size {
-		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.head.Size)
+	if head.Size < l.memory.head.Size {
+		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.memory.head.Size)
 	}
-	leaves, err := l.foldRows(ctx, l.head.Size, head.Size, 0)
+	leaves, err := l.foldRows(ctx, l.memory.head.Size, head.Size, 0)
 	if err != nil {
 		return nil, err
 	}
-	g, err := l.tree.extend(leaves)
+	g, err := l.shown.tree.extend(leaves)
 	if err != nil {
 		return nil, err
 	}
-	return g, l.checkHead(ctx, g, head, l.head.Size)
+	return g, l.checkHead(ctx, g, head, l.memory.head.Size)
 }
 
 // checkHead refuses a stored head whose root is not that of its entries, or whose checkpoint does not say so under the
@@ -233,7 +233,7 @@ func (l *Ledger) checkHead(ctx context.Context, g *growth, head Head, from uint6
 		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
 	}
 	var c audit.Checkpoint
-	keys, err := historyOf(l.genesis, l.state.KeyEntries())
+	keys, err := historyOf(l.shown.genesis, l.memory.state.KeyEntries())
 	if err == nil {
 		c, err = audit.OpenCheckpoint(head.Checkpoint, audit.Verifiers(keys.InForce())...)
 	}

@@ -38,7 +38,7 @@ func testSigner(t *testing.T) (note.Signer, note.Verifier) {
 
 func signed(t *testing.T, s note.Signer, size uint64) []byte {
 	t.Helper()
-	h, err := SignHead(s, size, tlog.Hash{byte(size)})
+	h, err := SignHead(size, tlog.Hash{byte(size)}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestMarkSlotFits(t *testing.T) {
 		}
 		signers = append(signers, signer)
 	}
-	head, err := signHead(audit.MaxInteger, tlog.Hash{255}, signers...)
+	head, err := SignHead(audit.MaxInteger, tlog.Hash{255}, signers...)
 	if err != nil || len(head.Checkpoint) > 645 || len(head.Checkpoint) > markSlot {
 		t.Errorf("%d bytes in a slot of %d: %v", len(head.Checkpoint), markSlot, err)
 	}

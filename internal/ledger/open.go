@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"shuffled/internal/audit"
 )
 
@@ -16,24 +14,15 @@ import (
 // ledger is damaged. If it is sound and contradicts what was seen, it is opened for reading: nothing is signed until it
 // extends everything that was seen, and Ready says why.
 func Open(ctx context.Context, cfg Config) (*Ledger, error) {
-	cfg.setDefaults()
-	l := &Ledger{core: core{
-		cfg:    cfg,
-		id:     IDOf(cfg.Info.Origin),
-		memory: memory{state: audit.NewState(), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}},
-		life:   life{queue: make(chan []*request, cfg.Queue), asks: make(chan func()), done: make(chan struct{})},
-		open:   openList{turn: semaphore.NewWeighted(1)},
-		tables: tableNames{turn: semaphore.NewWeighted(1)},
-	}}
-	l.foldNewer = l.readNewer
-	l.tree = newTree()
-	l.running, l.cancel = context.WithCancel(context.Background())
+	cfg.SetDefaults()
+	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}}
+	l.Core, l.memory, l.shown, l.life = NewCore(cfg, l.readNewer)
 	if cfg.AdoptHead != "" {
 		if err := audit.CheckReason(cfg.AdoptHead); err != nil {
 			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
 		}
 	}
-	l.cache = &caching{l: &l.core, due: make(chan struct{}, 1)}
+	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
@@ -41,7 +30,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	var err error
-	if l.witnesses, err = l.newWitnesses(l.alarm, l.stopForDoubts); err != nil {
+	if l.witnesses, err = newWitnesses(l.Core, cfg, l.shown, l.life, l.witnessedKeys, l.alarm, l.stopForDoubts); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if l.mark, err = openMark(cfg.Mark); err != nil {
@@ -54,9 +43,9 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	l.isNewest()
 	l.publish()
 	go l.sequence()
-	l.group.Go(l.attend)
-	l.group.Go(l.cache.run)
-	l.group.Go(func() { l.mark.syncEvery(l.running, cfg.MarkSync) })
+	l.life.group.Go(l.attend)
+	l.life.group.Go(l.cache.run)
+	l.life.group.Go(func() { l.mark.syncEvery(l.life.running, cfg.MarkSync) })
 	err = l.witnesses.start()
 	if err == nil {
 		err = l.begin(ctx)
@@ -72,11 +61,11 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 // ErrClosed. It waits for all goroutines, and syncs the mark.
 func (l *Ledger) Close() error {
 	var err error
-	l.once.Do(func() {
-		l.cancel()
-		<-l.done
+	l.life.once.Do(func() {
+		l.life.cancel()
+		<-l.life.done
 		l.witnesses.join()
-		l.group.Wait()
+		l.life.group.Wait()
 		err = l.mark.close()
 	})
 	return err
@@ -84,19 +73,19 @@ func (l *Ledger) Close() error {
 
 // sequence runs the sequencer, on a goroutine of its own, until Close.
 func (l *Ledger) sequence() {
-	defer close(l.done)
+	defer close(l.life.done)
 	probe := time.NewTicker(l.cfg.Probe)
 	defer probe.Stop()
 	for {
 		select {
-		case <-l.running.Done():
+		case <-l.life.running.Done():
 			l.to(phaseClosed, ErrClosed)
 			return
 		case <-probe.C:
 			l.recheck()
-		case ask := <-l.asks:
+		case ask := <-l.life.asks:
 			ask()
-		case r := <-l.queue:
+		case r := <-l.life.queue:
 			l.process(l.gather(r))
 		}
 	}

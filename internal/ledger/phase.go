@@ -2,8 +2,7 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
-	"sync/atomic"
+	"time"
 
 	"shuffled/internal/audit"
 )
@@ -28,11 +27,10 @@ var follows = map[phase][]phase{
 	phaseFrozen:   {phaseFrozen, phaseWaiting, phaseClosed},
 }
 
-// standing is the phase of the sequencer, with what belongs to it. Only the sequencer's
-// goroutine uses it, except that any goroutine may read why. Only to changes phase and why.
+// standing is the phase of the sequencer, with what belongs to it. Only the sequencer's goroutine uses it, and only to
+// changes the phase.
 type standing struct {
 	phase phase
-	why   atomic.Pointer[error] // why nothing can be written now; nil in phaseWriting
 
 	seen    *audit.Checkpoint // the high-water mark at the start; nil: there was none
 	vouched voucher           // who vouched for the stored head at the start
@@ -53,15 +51,37 @@ const (
 	voucherAdministrators                // administrators by an act, as there is no mark; the ledger says so
 )
 
-// to changes the phase. why says why nothing can be written; it is nil for phaseWriting alone.
-func (s *standing) to(next phase, why error) {
-	if !slices.Contains(follows[s.phase], next) || (why == nil) != (next == phaseWriting) {
-		panic(fmt.Sprintf("ledger: from phase %d to %d: %v", s.phase, next, why))
+// clock gives entries their time. It does not follow a wall clock that steps: the wall clock must stay within limit of
+// where the monotonic clock expects it. It belongs to the sequencer's goroutine.
+type clock struct {
+	read  func() (wall time.Time, elapsed time.Duration)
+	limit time.Duration
+
+	started bool
+	wall    time.Time // at the beginning
+	elapsed time.Duration
+}
+
+// rebase is how long the wall clock is compared with the same beginning. It is so long that
+// small steps, each below the limit, are noticed before they add up to much, and so short that
+// the slewing of an honest clock, below 0.05 %, stays far below the limit.
+const rebase = time.Hour
+
+// now returns the time in UTC milliseconds, or ErrClock. The time is at least newest, the time of the newest entry.
+func (c *clock) now(newest int64) (int64, error) {
+	wall, elapsed := c.read()
+	if c.started {
+		expected := c.wall.Add(elapsed - c.elapsed)
+		if step := wall.Round(0).Sub(expected.Round(0)); step.Abs() > c.limit {
+			return 0, fmt.Errorf("%w by %s, more than %s", ErrClock, step.Round(time.Millisecond), c.limit)
+		}
 	}
-	s.phase = next
-	if why == nil {
-		s.why.Store(nil)
-		return
+	ms := wall.UnixMilli()
+	if behind := newest - ms; behind > c.limit.Milliseconds() {
+		return 0, fmt.Errorf("%w: it is %d ms behind the newest entry", ErrClock, behind)
 	}
-	s.why.Store(&why)
+	if !c.started || elapsed-c.elapsed >= rebase {
+		c.started, c.wall, c.elapsed = true, wall, elapsed
+	}
+	return max(ms, newest), nil
 }

@@ -385,7 +385,7 @@ func TestJunkBetweenPolicies(t *testing.T) {
 	for size := index + 1; size < index+40; size++ {
 		junk := ledger.Head{Size: size, Checkpoint: []byte("junk")}
 		if size%2 == 0 { // signed, and cosigned by nobody
-			junk, _ = ledger.SignHead(w.signer, size, w.rootAt(size))
+			junk, _ = ledger.SignHead(size, w.rootAt(size), w.signer)
 		}
 		if err := w.store.PutCosigned(t.Context(), l.ID(), junk); err != nil {
 			t.Fatal(err)

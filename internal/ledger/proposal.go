@@ -15,8 +15,6 @@ type Proposal struct {
 	Kept   [][]byte     // for each body what its Row keeps alongside it, or nil; may be shorter
 	Decks  []Deck       // named by its commits, unless the store is known to hold them
 	Rests  []Rest       // what it needs alongside the rules
-
-	starts bool // the first body is our instance_start
 }
 
 // Rest is what a proposal rests on: what was read of a shuffle before the proposal was made. The next place to deal is
@@ -65,6 +63,9 @@ func newRequest(p Proposal) *request { return &request{Proposal: p, reply: make(
 
 func (r *request) answer(a Answer) { r.reply <- a }
 
+// take claims the request for the sequencer, unless its caller has withdrawn it.
+func (r *request) take() bool { return r.claim.CompareAndSwap(waiting, claimed) }
+
 // size is about how many bytes the request adds to a batch.
 func (r *request) size() (n int) {
 	for _, s := range r.Kept {
@@ -99,42 +100,3 @@ const (
 	maxBatchEntries = 1024
 	maxBatchBytes   = 8 << 20
 )
-
-// draft is a batch before it is written: entries at their indexes, and the head that covers them.
-type draft struct {
-	all      []*request // requests and refused, in the order in which they came
-	requests []*request // that have entries in it
-	refused  []refusal  // that have none, because of a rule; answered when memory is known to be current
-	later    []*request // that wait for the next batch: they repeat a key or slot, or a signing key stands alone
-	entries  []audit.Entry
-	batch    Batch
-	growth   *growth
-	mark     int // of the state, before the first entry
-}
-
-type refusal struct {
-	request *request
-	err     error
-}
-
-func (d *draft) answerRefused() {
-	for _, r := range d.refused {
-		r.request.answer(Answer{Err: r.err})
-	}
-}
-
-// balked notes that the store refused the draft although the head had not moved. It reports
-// whether that had happened to each of its requests the time before as well.
-func (d *draft) balked() (twice bool) {
-	twice = true
-	for _, r := range d.requests {
-		twice, r.stale = twice && r.stale, true
-	}
-	return twice
-}
-
-func answerAll(requests []*request, err error) {
-	for _, r := range requests {
-		r.answer(Answer{Err: err})
-	}
-}

@@ -12,7 +12,7 @@ import (
 )
 
 // Row reads an entry that the ledger has. It does not check that the row is that entry (Authentic).
-func (l *core) Row(ctx context.Context, index uint64) (Row, error) {
+func (l *Core) Row(ctx context.Context, index uint64) (Row, error) {
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
 		switch {
 		case err != nil:
@@ -27,7 +27,7 @@ func (l *core) Row(ctx context.Context, index uint64) (Row, error) {
 
 // ReceiptUnder returns the receipt of a stored entry under a head whose size is above its index. Under the head of
 // CheckpointAfter it is, byte for byte, the receipt that Append returned.
-func (l *core) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
+func (l *Core) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
 	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (l *core) ReceiptUnder(ctx context.Context, row Row, head Head) (string, er
 
 // ReceiptsUnder is ReceiptUnder for many entries. Those that are proved together share the
 // reading and authentication of tiles.
-func (l *core) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
+func (l *Core) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
 	shared := &tileReader{tile: func(t tlog.Tile) ([]byte, error) { return l.sharedTile(ctx, t) }}
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, shared)
 	receipts := make([]audit.Receipt, 0, len(rows))
@@ -106,7 +106,7 @@ func prove(rows []Row, size uint64, reader tlog.HashReader) ([]tlog.RecordProof,
 }
 
 // FirstReceipt returns the receipt that Append returned for an entry, byte for byte.
-func (l *core) FirstReceipt(ctx context.Context, row Row) (string, error) {
+func (l *Core) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	head, err := l.FirstHead(ctx, row.Index)
 	if err != nil {
 		return "", err
@@ -116,7 +116,7 @@ func (l *core) FirstReceipt(ctx context.Context, row Row) (string, error) {
 
 // FirstHead returns the oldest head that covers the entry. Its checkpoint comes from the store, so its signature is
 // checked.
-func (l *core) FirstHead(ctx context.Context, index uint64) (Head, error) {
+func (l *Core) FirstHead(ctx context.Context, index uint64) (Head, error) {
 	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, index)
 	if err != nil {
 		return Head{}, Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", index, err))
@@ -134,7 +134,7 @@ func (l *core) FirstHead(ctx context.Context, index uint64) (Head, error) {
 // Authentic returns nil if each stored row is the entry at its index, under a head that this daemon checked. What a row
 // says is believed only then: somebody may have put rows into the database that no head covers, or genuine rows in the
 // wrong place. Rows that another daemon wrote are folded first.
-func (l *core) Authentic(ctx context.Context, rows []Row) error {
+func (l *Core) Authentic(ctx context.Context, rows []Row) error {
 	for _, row := range rows {
 		if err := l.cover(ctx, row.Index); err != nil {
 			return err
@@ -146,9 +146,9 @@ func (l *core) Authentic(ctx context.Context, rows []Row) error {
 	head := l.Head()
 	var older []Row
 	for _, row := range rows {
-		l.edge.RLock()
-		leaf, known := l.tree.leaf(int64(row.Index))
-		l.edge.RUnlock()
+		l.shown.edge.RLock()
+		leaf, known := l.shown.tree.leaf(int64(row.Index))
+		l.shown.edge.RUnlock()
 		if known && leaf != tlog.RecordHash(row.Entry) {
 			return fmt.Errorf("%w: the row of entry %d is not that entry", ErrFrozen, row.Index)
 		}
@@ -162,7 +162,7 @@ func (l *core) Authentic(ctx context.Context, rows []Row) error {
 
 // Entries returns the entries from ≤ index < to, which must be below the head known here. It
 // checks that each stored row is the entry at its index.
-func (l *core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, error) {
+func (l *Core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, error) {
 	rows := make([]Row, 0, to-from)
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
 		if err != nil {
@@ -193,7 +193,7 @@ func (l *core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, er
 
 // rootAt computes the root of the first size entries, at least 1, from the
 // stored tiles and entries, authenticated by a head that covers them.
-func (l *core) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
+func (l *Core) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
 	if size == head.Size {
 		return head.Root, nil
 	}
@@ -206,10 +206,63 @@ func (l *core) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, e
 }
 
 // extends reports whether head extends a checkpoint of at least one entry.
-func (l *core) extends(ctx context.Context, head Head, c audit.Checkpoint) (bool, error) {
+func (l *Core) extends(ctx context.Context, head Head, c audit.Checkpoint) (bool, error) {
 	if c.Size > head.Size {
 		return false, nil
 	}
 	root, err := l.rootAt(ctx, head, c.Size)
 	return err == nil && root == c.Root, err
+}
+
+// KeyHistory returns what the newest entries known here say of keys. The caller does not change it.
+func (l *Core) KeyHistory() *audit.History { return l.shown.keys.Load() }
+
+// maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
+const maxHandovers = 1024
+
+// Handovers returns, for each signing key after the genesis's whose entry a head covers, the receipt of that entry
+// under the head, and the checkpoint that both keys signed. With these a verifier that trusts an older key follows to
+// the key in force. If there are more than a transcript has room for, it returns none.
+func (l *Core) Handovers(ctx context.Context, head Head) (all []audit.Handover, err error) {
+	signing := l.shown.keys.Load().Signing[1:]
+	if len(signing) > maxHandovers {
+		return nil, nil
+	}
+	var rows []Row
+	for _, k := range signing {
+		if k.Index >= head.Size {
+			break
+		}
+		first, err := l.handover(ctx, k.Index)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, Row{Index: k.Index, Entry: first.Entry})
+		all = append(all, audit.Handover{Checkpoint: string(first.Checkpoint)})
+	}
+	head.Checkpoint = nil
+	receipts, err := l.ReceiptsUnder(ctx, rows, head)
+	for i, r := range receipts {
+		all[i].Receipt = r.Text()
+	}
+	return all, err
+}
+
+// handover returns the first receipt of a signing key's entry.
+func (l *Core) handover(ctx context.Context, index uint64) (first audit.Receipt, err error) {
+	if known, ok := l.handovers.Load(index); ok {
+		return known.(audit.Receipt), nil
+	}
+	row, err := l.Row(ctx, index)
+	if err != nil {
+		return first, err
+	}
+	text, err := l.FirstReceipt(ctx, row)
+	if err == nil {
+		first, err = audit.ParseReceipt(text)
+	}
+	if err == nil {
+		l.handovers.Store(index, first)
+	}
+	return first, err
 }

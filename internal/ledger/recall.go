@@ -95,7 +95,7 @@ const (
 
 // OpenAt returns the open shuffles, by id, as of the first size entries of the store or of more. Entries that another
 // daemon wrote are folded first. Callers share the list and do not change it.
-func (l *core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
+func (l *Core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (l *core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
 	var took time.Duration
 	err := l.ask(ctx, func() {
 		_, begin := l.cfg.Clock()
-		fresh.size, fresh.list = l.head.Size, l.state.OpenRefs()
+		fresh.size, fresh.list = l.memory.head.Size, l.memory.state.OpenRefs()
 		_, end := l.cfg.Clock()
 		took = end - begin
 	})
@@ -127,7 +127,7 @@ func (l *core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
 }
 
 // reachSize has memory cover the first size entries, which the store has shown.
-func (l *core) reachSize(ctx context.Context, size uint64) error {
+func (l *Core) reachSize(ctx context.Context, size uint64) error {
 	if size == 0 {
 		return nil
 	}
@@ -148,7 +148,7 @@ type TableQuery struct {
 
 // Tables returns tables by name, as of the first size entries of the store or of more, and the name after which the
 // next page begins, "" if there is none. Entries that another daemon wrote are folded first.
-func (l *core) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
+func (l *Core) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
 	err error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, "", err
@@ -170,7 +170,7 @@ func (l *core) Tables(ctx context.Context, size uint64, q TableQuery) (page []au
 	}
 	err = l.ask(ctx, func() {
 		for _, name := range names {
-			if ref, ok := l.state.AtTable(name, q.Open); ok {
+			if ref, ok := l.memory.state.AtTable(name, q.Open); ok {
 				page = append(page, ref)
 			}
 		}
@@ -179,7 +179,7 @@ func (l *core) Tables(ctx context.Context, size uint64, q TableQuery) (page []au
 }
 
 // allTables returns the names of all tables, sorted.
-func (l *core) allTables(ctx context.Context) ([]string, error) {
+func (l *Core) allTables(ctx context.Context) ([]string, error) {
 	t := &l.tables
 	if err := t.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -187,8 +187,8 @@ func (l *core) allTables(ctx context.Context) ([]string, error) {
 	defer t.turn.Release(1)
 	var fresh []string
 	err := l.ask(ctx, func() {
-		if l.state.TableCount() != len(t.names) {
-			fresh = l.state.Tables()
+		if l.memory.state.TableCount() != len(t.names) {
+			fresh = l.memory.state.Tables()
 		}
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Refresh folds what other daemons wrote since the newest head known here.
-func (l *core) Refresh(ctx context.Context) (err error) {
+func (l *Core) Refresh(ctx context.Context) (err error) {
 	asked := l.ask(ctx, func() {
 		if err = ctx.Err(); err != nil {
 			return
@@ -20,7 +20,7 @@ func (l *core) Refresh(ctx context.Context) (err error) {
 			return
 		}
 		// Not under ctx: that a caller leaves must not look like a failure of the store.
-		reading, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		reading, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 		defer cancel()
 		err = l.foldNewer(reading)
 	})
@@ -29,7 +29,7 @@ func (l *core) Refresh(ctx context.Context) (err error) {
 
 // reach folds what other daemons wrote if fewer entries than size are known here, and returns how many are. That a
 // frozen ledger does not is no error: it reads on at every probe.
-func (l *core) reach(ctx context.Context, size uint64) (uint64, error) {
+func (l *Core) reach(ctx context.Context, size uint64) (uint64, error) {
 	if l.Head().Size < size {
 		if err := l.Refresh(ctx); err != nil && !errors.Is(err, ErrFrozen) {
 			return 0, err
@@ -41,7 +41,7 @@ func (l *core) reach(ctx context.Context, size uint64) (uint64, error) {
 // reachEntry has memory cover an entry, if the ledger has it. Behind a load balancer a client may ask here for an entry
 // that another daemon has just written. For an entry that is not there it returns ErrNotFound after a plain read, so
 // that many such requests cost the sequencer nothing.
-func (l *core) reachEntry(ctx context.Context, index uint64) error {
+func (l *Core) reachEntry(ctx context.Context, index uint64) error {
 	if index < l.Head().Size {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (l *core) reachEntry(ctx context.Context, index uint64) error {
 }
 
 // cover has memory cover an entry that the store has shown, as long as the store has it.
-func (l *core) cover(ctx context.Context, index uint64) error {
+func (l *Core) cover(ctx context.Context, index uint64) error {
 	// The refresh under way may have begun before the entry was there.
 	for tries := 0; tries < 2 && index >= l.Head().Size; tries++ {
 		if err := l.refreshTogether(ctx); err != nil {
@@ -73,7 +73,7 @@ func (l *core) cover(ctx context.Context, index uint64) error {
 }
 
 // reachTile is reachEntry for every hash of a tile.
-func (l *core) reachTile(ctx context.Context, t tlog.Tile) error {
+func (l *Core) reachTile(ctx context.Context, t tlog.Tile) error {
 	if t.H != tileHeight || t.L < 0 || t.L > 7 || t.N < 0 || t.W < 1 || t.W > tileWidth {
 		return ErrNotFound
 	}
@@ -86,7 +86,7 @@ func (l *core) reachTile(ctx context.Context, t tlog.Tile) error {
 
 // refreshTogether waits for the refresh that is under way, or starts one. A caller that leaves
 // does not end it. If the patience of ctx ends, the error is ErrOverloaded.
-func (l *core) refreshTogether(ctx context.Context) error {
+func (l *Core) refreshTogether(ctx context.Context) error {
 	r, err := Await(ctx, l.startRefresh(), "the sequencer does not come to the refresh")
 	if err != nil {
 		return err
@@ -95,10 +95,10 @@ func (l *core) refreshTogether(ctx context.Context) error {
 }
 
 // startRefresh starts a refresh for all who wait, or joins the one under way. A refresh that
-// the sequencer has not begun within storeTimeout fails.
-func (l *core) startRefresh() <-chan singleflight.Result {
+// the sequencer has not begun within StoreTimeout fails.
+func (l *Core) startRefresh() <-chan singleflight.Result {
 	return l.refreshes.DoChan("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+		ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
 		defer cancel()
 		err := l.Refresh(ctx)
 		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {

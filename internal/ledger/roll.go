@@ -12,6 +12,23 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
+// core is the ledger that is witnessed, with its parts.
+type core struct {
+	*Core
+	cfg   Config
+	id    ID
+	shown *Shown
+	life  *Life
+}
+
+const (
+	// witnessRetry is the pause after a round without a quorum.
+	witnessRetry = time.Second
+	// missedRounds is how many rounds without a quorum raise the alarm. They take ten seconds if
+	// witnesses refuse, and a minute if they do not answer.
+	missedRounds = 10
+)
+
 // asked is a witness that is asked, at one address.
 type asked struct {
 	witness audit.Witness

@@ -308,7 +308,7 @@ func TestForgedRotation(t *testing.T) {
 		row := ledger.Row{Index: old.Size, Entry: encoded}
 		row.Columns(e)
 		root := h.rootWith(encoded)
-		head, err := ledger.SignHead(thief, old.Size+1, root)
+		head, err := ledger.SignHead(old.Size+1, root, thief)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,3 +1,4 @@
+// Package cosign has witnesses cosign the heads of a ledger, in rounds, at intervals and on trial. It signs nothing.
 package ledger
 
 import (
@@ -7,13 +8,17 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/witness/gateway"
 )
 
 // newWitnesses returns what asks the witnesses of the ledger's policies. There may be none.
-func (l *core) newWitnesses(alarm func(audit.Alarm, string), stop func()) (*witnesses, error) {
-	policies, err := l.newPolicyHistory()
+func newWitnesses(of *Core, cfg Config, shown *Shown, life *Life, keys func() []note.Verifier,
+	alarm func(audit.Alarm, string), stop func()) (*witnesses, error) {
+	l := &core{of, cfg, of.ID(), shown, life}
+	policies, err := newPolicyHistory(l)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +26,7 @@ func (l *core) newWitnesses(alarm func(audit.Alarm, string), stop func()) (*witn
 		policies: policies, raise: alarm, stop: stop}
 	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
 	w.late.asked = make(map[string]time.Time)
-	w.gateway = gateway.New(l.running, witnessedLog{l}, l.reachWitness, w.heard)
+	w.gateway = gateway.New(l.life.running, witnessedLog{l, keys}, w.reachWitness, w.heard)
 	w.learn()
 	if w.policies.shown.Load().Ask() && l.cfg.Witness == nil {
 		return nil, errors.New("the ledger has witnesses, and there is no way to reach them")
@@ -51,6 +56,20 @@ func (w *witnesses) join() {
 	w.gateway.Wait()
 }
 
+// Policies returns the witness policies, by the sizes for which they govern. The caller does not change them.
+func (w *witnesses) Policies() *audit.Policies { return w.policies.shown.Load() }
+
+// doubt returns what a witness has seen that contradicts the history up to head, nil for nothing.
+func (w *witnesses) doubt(ctx context.Context, head Head) *gateway.Contradiction {
+	return w.roll.doubt(ctx, head)
+}
+
+// hasConfirmed reports whether a quorum cosigned a head of this daemon.
+func (w *witnesses) hasConfirmed() bool { return w.confirmed.Load() }
+
+// hasSettled returns a channel that is closed after the first round, when every witness has answered.
+func (w *witnesses) hasSettled() <-chan struct{} { return w.settled }
+
 // wake has run look whether there is a reason for a round.
 func (w *witnesses) wake() {
 	select {
@@ -67,7 +86,7 @@ func (w *witnesses) run() {
 	var earliest time.Time // of the next round
 	for {
 		select {
-		case <-w.l.running.Done():
+		case <-w.l.life.running.Done():
 			return
 		case <-w.news:
 		case r := <-w.rounds:
@@ -107,7 +126,7 @@ func (w *witnesses) awaitAll(r *round) {
 	select {
 	case <-r.came.Heard:
 		close(w.settled)
-	case <-w.l.running.Done():
+	case <-w.l.life.running.Done():
 	}
 }
 
@@ -127,10 +146,10 @@ func (w *witnesses) openRound(head Head) {
 	ask = append(ask, w.roll.doubters(slow)...) // nothing is signed until they doubt no more
 	w.asking = true
 	w.askers.Go(func() {
-		r.came = w.gateway.Cosign(w.l.running, head, ask, quorums...)
+		r.came = w.gateway.Cosign(w.l.life.running, head, ask, quorums...)
 		select {
 		case w.rounds <- r:
-		case <-w.l.running.Done():
+		case <-w.l.life.running.Done():
 		}
 	})
 }
@@ -166,7 +185,7 @@ func (w *witnesses) missing(missed bool) {
 		return
 	}
 	reason := w.without(missedRounds)
-	w.l.ask(w.l.running, func() { w.raise(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
+	w.l.ask(w.l.life.running, func() { w.raise(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
 }
 
 // lacking is why nothing can be dealt that needs a quorum, nil if the last round had one.
@@ -189,14 +208,14 @@ func (w *witnesses) without(rounds uint32) string {
 func (w *witnesses) heard(a gateway.Answer) {
 	var doubt *gateway.Contradiction
 	if w.roll.note(a); errors.As(a.Err, &doubt) {
-		w.l.ask(w.l.running, w.stop)
+		w.l.ask(w.l.life.running, w.stop)
 	}
 }
 
 // checkOpen is checkIntervals for the policy in force and for each policy that waits.
 func (w *witnesses) checkOpen() error {
 	for _, p := range w.policies.open() {
-		if err := w.l.checkIntervals(p); err != nil {
+		if err := w.checkIntervals(p); err != nil {
 			return err
 		}
 	}
@@ -211,7 +230,7 @@ func (w *witnesses) split() (fast, slow []audit.Witness) {
 		return all, nil
 	}
 	for _, one := range all {
-		if w.l.hasInterval(one) {
+		if w.hasInterval(one) {
 			slow = append(slow, one)
 		} else {
 			fast = append(fast, one)
@@ -243,7 +262,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	if head.Size <= t.size || len(t.due(l.cfg.Intervals, slow)) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
 	defer cancel()
 	rows, err := l.cfg.Store.NewestLate(ctx, l.id, lateRows)
 	if err != nil {
@@ -261,7 +280,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	}
 	bare := head // with the ledger's own signature lines alone
 	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.signedBy(head.Size)...)
-	r := w.gateway.Cosign(l.running, bare, due)
+	r := w.gateway.Cosign(l.life.running, bare, due)
 	lines := r.Cosignatures(head.Checkpoint)
 	if len(lines) == 0 {
 		return nil // the roll has each error
@@ -270,7 +289,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	if _, err := audit.CheckpointText(head.Checkpoint); err != nil {
 		return err
 	}
-	ctx, cancel = context.WithTimeout(l.running, storeTimeout)
+	ctx, cancel = context.WithTimeout(l.life.running, StoreTimeout)
 	defer cancel()
 	if err := l.cfg.Store.PutLate(ctx, l.id, head); err != nil && !errors.Is(err, ErrExists) {
 		return err

@@ -16,7 +16,7 @@ func (l *Ledger) gather(first []*request) []*request {
 	entries, bytes := 0, 0
 	for requests := first; ; {
 		for _, r := range requests {
-			if r.claim.CompareAndSwap(waiting, claimed) {
+			if r.take() {
 				batch = append(batch, r)
 				entries += len(r.Bodies)
 				bytes += r.size()
@@ -26,7 +26,7 @@ func (l *Ledger) gather(first []*request) []*request {
 			return batch
 		}
 		select {
-		case requests = <-l.queue:
+		case requests = <-l.life.queue:
 		default:
 			return batch
 		}
@@ -57,14 +57,14 @@ func (l *Ledger) process(requests []*request) {
 // confirm answers the refusals of a draft without entries. They rest on memory, so it reads
 // the head first: if memory was not current, it returns the requests, to be prepared again.
 func (l *Ledger) confirm(d *draft) (again []*request) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), StoreTimeout)
 	defer cancel()
-	known := l.head.Size
+	known := l.memory.head.Size
 	if err := l.readNewer(ctx); err != nil {
 		answerAll(d.all, err)
 		return nil
 	}
-	if l.head.Size != known {
+	if l.memory.head.Size != known {
 		return d.all
 	}
 	d.answerRefused()
@@ -78,15 +78,15 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	if err := l.canSign(); err != nil {
 		return nil, err
 	}
-	now, err := l.clock.now(l.state.Time())
+	now, err := l.clock.now(l.memory.state.Time())
 	if err != nil {
 		l.stepped = err.Error()
 		return nil, err
 	}
-	d := &draft{mark: l.state.Mark()}
+	d := &draft{mark: l.memory.state.Mark()}
 	noted := make(map[[32]byte]bool)
 	for _, r := range requests {
-		alone := len(d.requests) > 0 && (r.rotates() || d.requests[0].rotates())
+		alone := len(d.requests) > 0 && (rotates(&r.Proposal) || rotates(&d.requests[0].Proposal))
 		if alone || repeats(noted, r) {
 			d.later = append(d.later, r)
 			continue
@@ -102,7 +102,7 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 		return d, nil
 	}
 	if err := l.seal(d); err != nil {
-		l.state.Rollback(d.mark)
+		l.memory.state.Rollback(d.mark)
 		return nil, err
 	}
 	return d, nil
@@ -110,13 +110,13 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 
 // place puts the entries of r behind those of d, all or none.
 func (l *Ledger) place(d *draft, r *request, now int64) error {
-	mark, rows := l.state.Mark(), len(d.batch.Rows)
+	mark, rows := l.memory.state.Mark(), len(d.batch.Rows)
 	refuse := func(err error) error {
-		l.state.Rollback(mark)
+		l.memory.state.Rollback(mark)
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
 		return err
 	}
-	if r.starts && l.begun() {
+	if starts(&r.Proposal) && l.begun() {
 		return errBegun
 	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
@@ -124,7 +124,7 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	}
 	for i, b := range r.Bodies {
 		for _, rest := range r.Rests {
-			if o, ok := l.state.Shuffle(rest.Shuffle); ok && rest.Body == i && !rest.holds(o) {
+			if o, ok := l.memory.state.Shuffle(rest.Shuffle); ok && rest.Body == i && !rest.holds(o) {
 				return refuse(&BodyError{i, rest.Moved})
 			}
 		}
@@ -133,17 +133,17 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		if err != nil {
 			return refuse(err)
 		}
-		row := Row{Index: l.state.Size(), Entry: encoded}
+		row := Row{Index: l.memory.state.Size(), Entry: encoded}
 		if i < len(r.Kept) {
 			row.Kept = r.Kept[i]
 		}
 		row.Columns(e)
-		if err := l.state.Apply(e); err != nil {
+		if err := l.memory.state.Apply(e); err != nil {
 			return refuse(&BodyError{i, err})
 		}
 		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
 	}
-	if !l.state.Complete() {
+	if !l.memory.state.Complete() {
 		return refuse(&audit.Illegal{Code: audit.RulePair,
 			Detail: "the close, or the entry that the act approves, does not follow"})
 	}
@@ -160,12 +160,12 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 	switch b := b.(type) {
 	case *audit.Commit:
 		c := *b
-		c.Serial, c.Previous = l.state.Next(c.Context.Table)
+		c.Serial, c.Previous = l.memory.state.Next(c.Context.Table)
 		c.Instance = l.instance
 		if c.CloseBy == 0 {
-			c.CloseBy = now + int64(l.state.Genesis().DefaultCloseBy)*1000
+			c.CloseBy = now + int64(l.memory.state.Genesis().DefaultCloseBy)*1000
 			if p := c.Context.Parent; p != nil {
-				if parent, ok := l.state.Shuffle(p.ID); ok {
+				if parent, ok := l.memory.state.Shuffle(p.ID); ok {
 					c.CloseBy = min(c.CloseBy, parent.Latest)
 				}
 			}
@@ -186,16 +186,16 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 			return &e
 		}
 	}
-	return l.state.Counted(b)
+	return l.memory.state.Counted(b)
 }
 
 // checkpointSize is the size of the checkpoint that a deal or mix names: the newest cosigned
 // one if the genesis asks for that, and otherwise the head that the draft is written behind.
 func (l *Ledger) checkpointSize() uint64 {
-	if l.state.Genesis().Deals == audit.DealsCosigned {
+	if l.memory.state.Genesis().Deals == audit.DealsCosigned {
 		return l.cosignedSize()
 	}
-	return l.head.Size
+	return l.memory.head.Size
 }
 
 // seal computes the tree of d and signs its head.
@@ -205,7 +205,7 @@ func (l *Ledger) seal(d *draft) error {
 		leaves[i] = tlog.RecordHash(row.Entry)
 	}
 	var err error
-	if d.growth, err = l.tree.extend(leaves); err != nil {
+	if d.growth, err = l.shown.tree.extend(leaves); err != nil {
 		return err
 	}
 	if d.batch.Tiles, err = d.growth.tiles(); err != nil {
@@ -215,7 +215,7 @@ func (l *Ledger) seal(d *draft) error {
 	if err != nil {
 		return err
 	}
-	if d.batch.Head, err = l.sign(d.requests[0].rotates(), uint64(d.growth.size), root); errors.Is(err, ErrNoKey) {
+	if d.batch.Head, err = l.sign(rotates(&d.requests[0].Proposal), uint64(d.growth.size), root); errors.Is(err, ErrNoKey) {
 		l.absent.Store(&err) // the next batch does not wait for the same
 	}
 	return err

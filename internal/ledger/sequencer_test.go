@@ -507,7 +507,7 @@ func TestForgedHead(t *testing.T) {
 		}
 		other := newHouse(t, openSQLite(t)) // another key under the same origin
 		signed := func(signer *house, size uint64, root [32]byte) []byte {
-			head, err := ledger.SignHead(signer.signer, size, root)
+			head, err := ledger.SignHead(size, root, signer.signer)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"shuffled/internal/audit"
 )
@@ -22,25 +24,13 @@ func (l *Ledger) wait(err error) {
 	}
 }
 
-// to changes the phase, and logs when the ledger stops and begins to be writable: nobody may ask in that time.
-func (l *Ledger) to(next phase, why error) {
-	was := l.phase
-	l.standing.to(next, why)
-	switch {
-	case was == phaseWriting && next == phaseWaiting:
-		l.cfg.Log.Warn("the ledger cannot be written", "ledger", l.cfg.Info.Name, "error", why)
-	case was == phaseWaiting && next == phaseWriting:
-		l.cfg.Log.Warn("the ledger can be written again", "ledger", l.cfg.Info.Name)
-	}
-}
-
 // freeze stops signing. Only thaw resumes it.
 func (l *Ledger) freeze(err error) {
 	if !errors.Is(err, ErrFrozen) {
 		err = fmt.Errorf("%w: %w", ErrFrozen, err)
 	}
 	l.to(phaseFrozen, err)
-	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
+	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.memory.head.Size, "error", err)
 }
 
 // alarm has an alarm written at the next probe at which entries can be written. It runs on the sequencer's goroutine.
@@ -63,8 +53,52 @@ func (l *Ledger) announcement() Proposal {
 		if l.cfg.AdoptAct != nil {
 			bodies = append(bodies, l.cfg.AdoptAct) // which approves the next
 		}
-		bodies = append(bodies, &audit.Event{Kind: audit.EventHeadAdopted, Size: l.head.Size, Digest: l.head.Root,
+		bodies = append(bodies, &audit.Event{Kind: audit.EventHeadAdopted, Size: l.memory.head.Size, Digest: l.memory.head.Root,
 			Reason: l.cfg.AdoptHead})
 	}
-	return Proposal{Actor: audit.Daemon, Bodies: bodies, starts: true}
+	return Proposal{Actor: audit.Daemon, Bodies: bodies}
+}
+
+// to changes the phase, and logs when the ledger stops and begins to be writable: nobody may ask in that time. why says
+// why nothing can be written; it is nil for phaseWriting alone.
+func (l *Ledger) to(next phase, why error) {
+	if !slices.Contains(follows[l.phase], next) || (why == nil) != (next == phaseWriting) {
+		panic(fmt.Sprintf("ledger: from phase %d to %d: %v", l.phase, next, why))
+	}
+	switch {
+	case l.phase == phaseWriting && next == phaseWaiting:
+		l.cfg.Log.Warn("the ledger cannot be written", "ledger", l.cfg.Info.Name, "error", why)
+	case l.phase == phaseWaiting && next == phaseWriting:
+		l.cfg.Log.Warn("the ledger can be written again", "ledger", l.cfg.Info.Name)
+	}
+	l.phase = next
+	if why == nil {
+		l.shown.why.Store(nil)
+		return
+	}
+	l.shown.why.Store(&why)
+}
+
+// starts reports whether the proposal is an announcement.
+func starts(p *Proposal) bool {
+	e, ok := p.Bodies[0].(*audit.Event)
+	return ok && e.Kind == audit.EventInstanceStart
+}
+
+// errBegun refuses a second instance_start of this daemon: begin and recheck may both propose one.
+var errBegun = errors.New("the instance_start of this daemon is already written")
+
+// begun reports whether this daemon's instance_start stands.
+func (l *Ledger) begun() bool { return l.instance != 0 }
+
+// stopping waits for d, or until the ledger is being closed, which it reports.
+func (l *Ledger) stopping(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-l.life.running.Done():
+		return true
+	case <-t.C:
+		return false
+	}
 }

@@ -20,11 +20,11 @@ type Persons struct {
 }
 
 // Persons returns them as of the store's newest entry.
-func (l *core) Persons(ctx context.Context) (p Persons, err error) {
+func (l *Core) Persons(ctx context.Context) (p Persons, err error) {
 	if err := l.Refresh(ctx); err != nil {
 		return p, err
 	}
-	err = l.ask(ctx, func() { p = PersonsOf(l.state, l.head) })
+	err = l.ask(ctx, func() { p = PersonsOf(l.memory.state, l.memory.head) })
 	return p, err
 }
 
@@ -84,17 +84,17 @@ type Disclosure struct {
 }
 
 // Disclosure returns what the entries known here say of disclosure to auditors. Another daemon may have written more.
-func (l *core) Disclosure(ctx context.Context) (d Disclosure, err error) {
+func (l *Core) Disclosure(ctx context.Context) (d Disclosure, err error) {
 	err = l.ask(ctx, func() {
-		d.Auditors = l.state.AuditorKeys()
-		d.Key, d.Public, d.At, d.Usable = l.state.DisclosureKey()
+		d.Auditors = l.memory.state.AuditorKeys()
+		d.Key, d.Public, d.At, d.Usable = l.memory.state.DisclosureKey()
 	})
 	return d, err
 }
 
 // Switches returns the kill switches that are set, as of the newest entry known here.
-func (l *core) Switches(ctx context.Context) (all []audit.Switch, err error) {
-	err = l.ask(ctx, func() { all = l.state.Switches() })
+func (l *Core) Switches(ctx context.Context) (all []audit.Switch, err error) {
+	err = l.ask(ctx, func() { all = l.memory.state.Switches() })
 	return all, err
 }
 
@@ -105,9 +105,9 @@ type Backlog struct {
 }
 
 // Backlog returns the backlog at a time, in UTC milliseconds, as of the newest entry known here.
-func (l *core) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
+func (l *Core) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
 	var oldest uint64
-	err = l.ask(ctx, func() { oldest, b.Overdue = l.state.Backlog(now) })
+	err = l.ask(ctx, func() { oldest, b.Overdue = l.memory.state.Backlog(now) })
 	if err != nil || oldest == 0 {
 		return b, err
 	}
@@ -118,7 +118,7 @@ func (l *core) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
 
 // CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With the origin "" it
 // returns the newest entry of that subject, which may name none. ok is false if there is no such entry.
-func (l *core) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
+func (l *Core) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 	all := l.KeyHistory().Records
 	for i := len(all) - 1; i >= 0; i-- {
 		if r := all[i]; r.Subject == audit.SubjectCoDealer && (origin == "" || r.Origin == origin) {
@@ -130,11 +130,11 @@ func (l *core) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 
 // MayAsk returns the first rule that a deal by the actor would break now, whatever its co-dealer
 // gives for it. If memory says that it would break one, the store is asked for newer entries.
-func (l *core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
+func (l *Core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
 	look := func() (refused error) {
 		err = l.ask(ctx, func() {
 			now, _ := l.cfg.Clock()
-			refused = l.state.MayAsk(d, audit.Entry{Time: max(now.UnixMilli(), l.state.Time()), Actor: actor, Body: d})
+			refused = l.memory.state.MayAsk(d, audit.Entry{Time: max(now.UnixMilli(), l.memory.state.Time()), Actor: actor, Body: d})
 		})
 		return refused
 	}
@@ -153,10 +153,10 @@ func (l *core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (er
 }
 
 // ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC milliseconds, by ascending id.
-func (l *core) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
+func (l *Core) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
 	err = l.ask(ctx, func() {
-		for _, id := range l.state.Overdue(at) {
-			o, _ := l.state.Shuffle(id)
+		for _, id := range l.memory.state.Overdue(at) {
+			o, _ := l.memory.state.Shuffle(id)
 			refs = append(refs, audit.OpenRef{ID: id, Table: o.Table, CloseBy: o.CloseBy})
 		}
 	})

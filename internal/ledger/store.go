@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"iter"
 
 	"shuffled/internal/audit"
@@ -222,4 +223,15 @@ type Appender interface {
 	// key tags or slots of the batch stand in commits of the ledger: then nothing was written. It returns
 	// ErrUnknownOutcome, wrapped, if the batch may have been written, or may still be.
 	Append(ctx context.Context, id ID, old Head, b Batch) error
+}
+
+// DuplicateError lists the key tags and slots of a batch that stand in the ledger, in the batch's order. At least one
+// of the lists has a member. A commit with slots that is sent a second time is in both.
+type DuplicateError struct {
+	Tags  [][32]byte
+	Slots [][32]byte
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are already in the ledger", len(e.Tags), len(e.Slots))
 }

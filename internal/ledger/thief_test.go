@@ -81,7 +81,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		}
 		row := ledger.Row{Index: size, Entry: encoded}
 		row.Columns(e)
-		stolen, err := ledger.SignHead(thief, size+1, w.rootWith(encoded))
+		stolen, err := ledger.SignHead(size+1, w.rootWith(encoded), thief)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func (w *witnessed) theft(thief note.Signer) (ledger.Head, []tlog.Hash) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	head, err := ledger.SignHead(thief, uint64(size)+1, root)
+	head, err := ledger.SignHead(uint64(size)+1, root, thief)
 	if err != nil {
 		w.t.Fatal(err)
 	}

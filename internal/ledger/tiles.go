@@ -14,7 +14,7 @@ import (
 // Tile returns the hashes of a tile in C2SP tlog-tiles form. It returns ErrNotFound for a tile of another height or
 // with hashes beyond the newest checkpoint, and ErrFrozen for a stored tile that is not the ledger's. A full tile comes
 // from the cache, and so does the beginning of one. The caller does not change the result.
-func (l *core) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
+func (l *Core) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if err := l.reachTile(ctx, t); err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (l *core) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 
 // sharedTile returns a tile of the published head, from the cache if the ledger has the full
 // tile. Otherwise it is of the right edge, which is in memory.
-func (l *core) sharedTile(ctx context.Context, t tlog.Tile) ([]byte, error) {
+func (l *Core) sharedTile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if full := l.Head().Size>>((t.L+1)*tileHeight) > uint64(t.N); !full {
 		data, err := l.tileData(ctx, t)
 		return data, Unavailable(err)
@@ -38,7 +38,7 @@ func (l *core) sharedTile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 // EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form. The errors are
 // those of Tile. While a bundle is in the cache, the store is asked only for entries that are
 // not in it. The caller does not change the result.
-func (l *core) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
+func (l *Core) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if t.L != -1 {
 		return nil, ErrNotFound
 	}
@@ -58,14 +58,14 @@ func (l *core) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 
 // kept returns a tile of at least so many hashes or entries from the cache. If the cache does not have it, load reads
 // it, once for all who ask at the same time. A caller that leaves does not end the reading.
-func (l *core) kept(ctx context.Context, key tileKey, width int,
+func (l *Core) kept(ctx context.Context, key tileKey, width int,
 	load func(context.Context, tileKey) (*cachedTile, error)) ([]byte, int, error) {
 	for {
 		if data, w := l.cfg.Tiles.get(key); w >= width {
 			return data, w, nil
 		}
 		flight := l.cfg.Tiles.flights.Of(ctx).DoChan(fmt.Sprint(key), func() (any, error) {
-			loading, cancel := context.WithTimeout(Detached(ctx), storeTimeout)
+			loading, cancel := context.WithTimeout(Detached(ctx), StoreTimeout)
 			defer cancel()
 			t, err := load(loading, key)
 			if err != nil {
@@ -91,7 +91,7 @@ func (l *core) kept(ctx context.Context, key tileKey, width int,
 
 // loadTile reads a full tile and authenticates it against the head. The full tiles that it
 // reads for that are kept as well.
-func (l *core) loadTile(ctx context.Context, key tileKey) (*cachedTile, error) {
+func (l *Core) loadTile(ctx context.Context, key tileKey) (*cachedTile, error) {
 	head := l.Head()
 	found := &cachedTile{key: key, width: tileWidth}
 	reader := new(tileReader)
@@ -123,7 +123,7 @@ func (l *core) loadTile(ctx context.Context, key tileKey) (*cachedTile, error) {
 
 // loadBundle reads the entries of a bundle that the head covers and the cache does not have,
 // and compares each with its leaf hash.
-func (l *core) loadBundle(ctx context.Context, key tileKey) (*cachedTile, error) {
+func (l *Core) loadBundle(ctx context.Context, key tileKey) (*cachedTile, error) {
 	bundle, have := l.cfg.Tiles.get(key)
 	from := uint64(key.index) * tileWidth
 	width := int(min(tileWidth, l.Head().Size-from))
@@ -154,10 +154,10 @@ func (l *core) loadBundle(ctx context.Context, key tileKey) (*cachedTile, error)
 
 // tileData reads a tile from the right edge or from the store. If neither has it, it is a partial tile of durable
 // entries that are not folded here yet. Then it is computed from what is below it.
-func (l *core) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	l.edge.RLock()
-	data, ok := l.tree.partial(t.L, t.N, t.W)
-	l.edge.RUnlock()
+func (l *Core) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
+	l.shown.edge.RLock()
+	data, ok := l.shown.tree.partial(t.L, t.N, t.W)
+	l.shown.edge.RUnlock()
 	if ok {
 		return data, nil
 	}
@@ -176,7 +176,7 @@ func (l *core) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
 }
 
 // hashRows computes a tile of level 0 from its entries.
-func (l *core) hashRows(ctx context.Context, t tlog.Tile) ([]byte, error) {
+func (l *Core) hashRows(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	from := uint64(t.N) * tileWidth
 	data := make([]byte, 0, t.W*tlog.HashSize)
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, from+uint64(t.W)) {
@@ -193,7 +193,7 @@ func (l *core) hashRows(ctx context.Context, t tlog.Tile) ([]byte, error) {
 }
 
 // hashTiles computes a tile from the full tiles below it.
-func (l *core) hashTiles(ctx context.Context, t tlog.Tile) ([]byte, error) {
+func (l *Core) hashTiles(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	data := make([]byte, 0, t.W*tlog.HashSize)
 	for n := t.N * tileWidth; n < t.N*tileWidth+int64(t.W); n++ {
 		below := tlog.Tile{H: tileHeight, L: t.L - 1, N: n, W: tileWidth}
@@ -230,7 +230,7 @@ const maxOwnTiles = 64
 
 // ownTiles returns a reader for a head that is not published here. The head may be of another
 // history, so that the tiles do not go into the cache.
-func (l *core) ownTiles(ctx context.Context) *tileReader {
+func (l *Core) ownTiles(ctx context.Context) *tileReader {
 	own := make(map[tlog.Tile][]byte)
 	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) {
 		if data := own[t]; data != nil {

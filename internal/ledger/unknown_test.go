@@ -139,7 +139,7 @@ func TestNobodyKnows(t *testing.T) {
 func TestOtherHeadOfTheSize(t *testing.T) {
 	for name, change := range map[string]func(h *house, head ledger.Head) ledger.Head{
 		"signed, with another root": func(h *house, head ledger.Head) ledger.Head {
-			other, err := ledger.SignHead(h.signer, head.Size, tlog.Hash{1})
+			other, err := ledger.SignHead(head.Size, tlog.Hash{1}, h.signer)
 			if err != nil {
 				h.t.Error(err)
 			}
@@ -147,7 +147,7 @@ func TestOtherHeadOfTheSize(t *testing.T) {
 		},
 		"another root": func(_ *house, head ledger.Head) ledger.Head { head.Root[0] ^= 1; return head },
 		"another checkpoint": func(h *house, head ledger.Head) ledger.Head {
-			other, err := ledger.SignHead(h.signer, head.Size, tlog.Hash{1})
+			other, err := ledger.SignHead(head.Size, tlog.Hash{1}, h.signer)
 			if err != nil {
 				h.t.Error(err)
 			}

@@ -504,7 +504,7 @@ func TestForkIsRefused(t *testing.T) {
 		"a larger fork":            {size + 3, gateway.ErrContradicts},
 	} {
 		t.Run(name, func(t *testing.T) {
-			forged, err := ledger.SignHead(w.signer, head.size, tlog.Hash{1, 2, 3})
+			forged, err := ledger.SignHead(head.size, tlog.Hash{1, 2, 3}, w.signer)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -52,13 +55,13 @@ type round struct {
 }
 
 // reachWitness returns the way to a witness.
-func (l *core) reachWitness(lines []audit.Witness) (Witness, error) {
-	if l.cfg.Witness == nil {
+func (w *witnesses) reachWitness(lines []audit.Witness) (Witness, error) {
+	if w.l.cfg.Witness == nil {
 		return nil, errors.New("there is no way to reach witnesses")
 	}
-	asked, err := l.cfg.Witness(lines)
+	asked, err := w.l.cfg.Witness(lines)
 	if err == nil {
-		err = l.mayAsk(lines[0])
+		err = w.mayAsk(lines[0])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reaching witness %s: %w", lines[0].Name, err)
@@ -66,18 +69,21 @@ func (l *core) reachWitness(lines []audit.Witness) (Witness, error) {
 	return asked, nil
 }
 
-func (l *core) mayAsk(one audit.Witness) error {
-	if l.cfg.MayAsk == nil {
+func (w *witnesses) mayAsk(one audit.Witness) error {
+	if w.l.cfg.MayAsk == nil {
 		return nil
 	}
-	return l.cfg.MayAsk(l.Genesis(), one)
+	return w.l.cfg.MayAsk(w.l.Genesis(), one)
 }
 
 // witnessedLog is the ledger as a gateway.Log.
-type witnessedLog struct{ l *core }
+type witnessedLog struct {
+	l    *core
+	keys func() []note.Verifier // under which a checkpoint that a witness shows is evidence of another history
+}
 
 func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
-func (w witnessedLog) Keys() []note.Verifier { return w.l.witnessedKeys() }
+func (w witnessedLog) Keys() []note.Verifier { return w.keys() }
 
 func (w witnessedLog) Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error) {
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.ownTiles(ctx))
@@ -94,4 +100,82 @@ func (w witnessedLog) Reach(ctx context.Context, size uint64) (uint64, error) {
 
 func (w witnessedLog) Extends(ctx context.Context, c audit.Checkpoint) (bool, error) {
 	return w.l.extends(ctx, w.l.Head(), c)
+}
+
+// trialRounds is how many rounds the quorum of a new policy may take. overtakenRounds is how many it may take if the
+// last round failed only because another round, of this daemon or of another, had brought the witnesses a newer head.
+const trialRounds, overtakenRounds = 3, 10
+
+// tryPolicy has the witnesses of a policy cosign the newest head, at the addresses that the policy gives them. A policy
+// whose quorum is never met could not take over, and deals that wait for witnesses would wait for ever. In production
+// any two of its quorums must share a witness (docs/SPEC.md section 7.3).
+func (w *witnesses) tryPolicy(ctx context.Context, text []byte) error {
+	p, err := audit.ParsePolicy(text)
+	if err != nil {
+		return NotTaken("%s", err)
+	}
+	if err := p.CheckOverlap(); err != nil && w.l.Genesis().Production {
+		return NotTaken("a production ledger does not take this policy: %s", err)
+	}
+	for _, one := range p.Witnesses {
+		if err := w.mayAsk(one); err != nil {
+			return NotTaken("witness %s: %s", one.Name, err)
+		}
+	}
+	if !p.Asks() {
+		return nil // whether it may is for the rules
+	}
+	if err := w.checkIntervals(p); err != nil {
+		return NotTaken("%s", err)
+	}
+	ask := slices.DeleteFunc(slices.Clone(p.Witnesses), w.hasInterval)
+	if !w.trial.TryLock() {
+		return fmt.Errorf("%w: the policy was not tried, because another trial runs", ErrPolicy)
+	}
+	defer w.trial.Unlock()
+	for try := 1; ; try++ {
+		r := w.gateway.Cosign(ctx, w.l.Head(), ask, p)
+		switch {
+		case r.Met:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w in time", ErrPolicy)
+		case try == overtakenRounds || try >= trialRounds && !overtaken(r.Refused):
+			var why []string
+			for _, a := range r.Refused {
+				why = append(why, a.Witness.Name+": "+a.Err.Error())
+			}
+			return fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; "))
+		}
+		select {
+		case <-time.After(witnessRetry):
+		case <-ctx.Done():
+		case <-w.l.life.running.Done():
+			return ErrClosed
+		}
+	}
+}
+
+// overtaken reports whether witnesses refused, and each because it has a newer head than it was asked about.
+func overtaken(refused []gateway.Answer) bool {
+	moved := func(a gateway.Answer) bool { return errors.As(a.Err, new(*gateway.Moved)) }
+	return len(refused) > 0 && !slices.ContainsFunc(refused, func(a gateway.Answer) bool { return !moved(a) })
+}
+
+// hasInterval reports whether the configuration gives a witness an interval.
+func (w *witnesses) hasInterval(one audit.Witness) bool { return w.l.cfg.Intervals[one.Key.Name()] > 0 }
+
+// checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have an interval.
+func (w *witnesses) checkIntervals(p *audit.Policy) error {
+	if p.MetWithout(w.hasInterval) {
+		return nil
+	}
+	var slow []string
+	for _, one := range p.Witnesses {
+		if w.hasInterval(one) && !slices.Contains(slow, one.Key.Name()) {
+			slow = append(slow, one.Key.Name())
+		}
+	}
+	return fmt.Errorf("without the witnesses that have an interval in the configuration, %v, the quorum cannot be met: "+
+		"remove as many of these witnesses from witness.intervals as the quorum needs", slow)
 }

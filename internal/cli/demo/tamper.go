@@ -105,7 +105,7 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	head, err := ledger.SignHead(h.key.Signer(), uint64(size), root)
+	head, err := ledger.SignHead(uint64(size), root, h.key.Signer())
 	if err != nil {
 		return nil, err
 	}
