@@ -23,6 +23,7 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/recall"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/sqlite"
@@ -52,7 +53,7 @@ type daemon struct {
 	origin    string
 	policy    string // with the ledger's key and the witnesses
 	witnesses []*witnesstest.Witness
-	ledger    *ledger.Ledger
+	ledger    *sequencer.Ledger
 }
 
 // setting is what a daemon differs in.
@@ -70,7 +71,7 @@ func newDaemon(t testing.TB) *daemon {
 }
 
 // follow runs a feed of the ledger until the test is over.
-func (d *daemon) follow(of *dealer.Dealer, l *ledger.Ledger) *follow.Feed {
+func (d *daemon) follow(of *dealer.Dealer, l *sequencer.Ledger) *follow.Feed {
 	feed := follow.New(follow.Config{Ledger: l, Dealer: of, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -127,14 +128,14 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 
 	info := ledger.Info{Name: "main", Origin: signing.Origin()}
 	mark := filepath.Join(dir, "main.mark")
-	check(ledger.Create(t.Context(), store, info, &audit.Genesis{
+	check(sequencer.Create(t.Context(), store, info, &audit.Genesis{
 		Revision: audit.Revision, Origin: signing.Origin(), SigningKey: signing.Public(),
 		AuditorKeys:    [][]byte{auditor.Public()},
 		Administrators: []audit.Administrator{{Name: "admin", Key: made.administrator.Public()}},
 		Policy:         made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
 	}, signing.Signer(), mark, now()))
-	l, err := ledger.Open(t.Context(), ledger.Config{
+	l, err := sequencer.Open(t.Context(), ledger.Config{
 		Store: store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark,
 		Start:   audit.Event{Name: "test"},
 		Clock:   func() (time.Time, time.Duration) { return now(), time.Since(start) },

@@ -13,7 +13,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/keys"
-	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/term"
 )
 
@@ -65,7 +65,8 @@ func (h *house) readCoDealers(c config.Ledger) (peers []codealer.Peer, err error
 
 // openCoDealers connects a ledger with its co-dealers, and clears their latches if an operator gave a reason.
 // It returns nil for a ledger that has none. The ledger is open, so no other daemon uses the same files.
-func (h *house) openCoDealers(peers []codealer.Peer, l *ledger.Ledger, clearFor string) (*codealer.CoDealers, error) {
+func (h *house) openCoDealers(peers []codealer.Peer, l *sequencer.Ledger, clearFor string) (*codealer.CoDealers,
+	error) {
 	if len(peers) == 0 {
 		return nil, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/follow"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
@@ -38,7 +39,7 @@ type openedLedger struct {
 	head *ledger.AccessHead // the newest that is known to be in the ledger; keepWriting has it
 }
 
-func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }
+func (s *openedLedger) ledger() *sequencer.Ledger { return s.dealer.Ledger() }
 
 // toOpen is a ledger of the configuration with the contents of its files.
 type toOpen struct {
@@ -192,11 +193,11 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 // ledger opens one ledger. If it returns a ledger together with an error, the caller must close the ledger.
 func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*openedLedger, error) {
 	info := ledger.Info{Name: c.Name, Origin: c.origin}
-	l, err := insist(ctx, o.start, info.Name, "ledger "+info.Name+" to open", func(s *step) (*ledger.Ledger, error) {
+	l, err := insist(ctx, o.start, info.Name, "ledger "+info.Name+" to open", func(s *step) (*sequencer.Ledger, error) {
 		opening := place.LedgerConfig(o.cfg, c.Mark, info, c.signers)
 		opening.Store, opening.Start, opening.Log, opening.Tiles = db, o.event, o.log, o.tiles
 		opening.Step, opening.Appended = s.next, o.appended
-		l, err := ledger.Open(ctx, opening)
+		l, err := sequencer.Open(ctx, opening)
 		if err != nil || l.Ready() != nil { // a ledger that cannot be written takes no commits, so its events may wait
 			return l, err
 		}

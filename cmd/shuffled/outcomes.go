@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/monitor"
 	"shuffled/internal/process"
 )
@@ -151,7 +152,7 @@ func (h *house) next(ledger string) (*unwritten, error) {
 }
 
 // write writes the events that wait for the ledger into it.
-func (h *house) write(ctx context.Context, l *ledger.Ledger) error {
+func (h *house) write(ctx context.Context, l *sequencer.Ledger) error {
 	name := l.Info().Name
 	for {
 		u, err := h.next(name)

@@ -90,8 +90,17 @@ var table = map[string]row{
 			"internal/shuffle"},
 	},
 	"internal/ledger": {
-		why:  "orders and signs entries; what they mean is audit's",
-		ours: []string{"internal/witness/gateway", "internal/audit", "internal/process"},
+		why:  "rows, heads and the store of a ledger, and what its readers see; orders and signs nothing",
+		ours: []string{"internal/witness/gateway", "internal/audit"},
+	},
+	"internal/ledger/cosign": {
+		why:  "has witnesses cosign heads, and does not know who made these",
+		ours: []string{"internal/ledger", "internal/witness/gateway", "internal/audit"},
+	},
+	"internal/ledger/sequencer": {
+		why: "orders and signs entries; what they mean is audit's",
+		ours: []string{"internal/ledger", "internal/ledger/cosign", "internal/witness/gateway", "internal/audit",
+			"internal/process"},
 	},
 	"internal/recall": {
 		why:  "finds shuffles by the indexes of entries, and writes none",
@@ -99,7 +108,7 @@ var table = map[string]row{
 	},
 	"internal/follow": {
 		why:  "tells what the entries say, after they are durable; writes none",
-		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle"},
+		ours: []string{"internal/ledger", "internal/ledger/sequencer", "internal/audit", "internal/shuffle"},
 	},
 	"internal/seal": {
 		why:  "seals bytes for the store; of a shuffle it knows how long a tape is",
@@ -119,9 +128,9 @@ var table = map[string]row{
 	},
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/audit", "internal/terms", "internal/outcome", "internal/shuffle",
-			"internal/near", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon",
-			"internal/wire"},
+		ours: []string{"internal/ledger", "internal/ledger/sequencer", "internal/audit", "internal/terms",
+			"internal/outcome", "internal/shuffle", "internal/near", "internal/entropy", "internal/seal",
+			"internal/disclosure", "internal/beacon", "internal/wire"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
@@ -191,14 +200,14 @@ var table = map[string]row{
 	},
 	"internal/fsck": {
 		why: "holds the rows of a store against the evidence in them",
-		ours: []string{"internal/store", "internal/ledger", "internal/inspect", "internal/seal", "internal/audit",
-			"internal/shuffle"},
+		ours: []string{"internal/store", "internal/ledger", "internal/ledger/sequencer", "internal/inspect",
+			"internal/seal", "internal/audit", "internal/shuffle"},
 	},
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
-		ours: []string{"internal/near", "internal/dealer", "internal/follow", "internal/ledger", "internal/verify",
-			"internal/terms", "internal/audit", "internal/wire", "internal/config",
-			"web"},
+		ours: []string{"internal/near", "internal/dealer", "internal/follow", "internal/ledger",
+			"internal/ledger/sequencer", "internal/verify", "internal/terms", "internal/audit", "internal/wire",
+			"internal/config", "web"},
 	},
 	"internal/wire": {why: "values that JSON writes in more than one way", pure: true},
 	"client": {
@@ -235,9 +244,9 @@ var table = map[string]row{
 	"internal/cli/place": {
 		why: "where commands find configuration, key files, database and a ledger that nobody serves",
 		ours: []string{"internal/audit", "internal/build", "internal/config", "internal/keys", "internal/ledger",
-			"internal/near", "internal/outbound", "internal/process", "internal/seal", "internal/store",
-			"internal/store/postgres",
-			"internal/store/sqlite", "internal/term", "internal/witness"},
+			"internal/ledger/sequencer", "internal/near", "internal/outbound", "internal/process", "internal/seal",
+			"internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/term",
+			"internal/witness"},
 	},
 	"internal/cli/serving": {
 		why:  "what the commands share that listen; knows no request",
@@ -245,11 +254,11 @@ var table = map[string]row{
 	},
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon, and checks of a host; deals nothing",
-		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote", "internal/cli/serving",
-			"configs", "deploy", "internal/config", "internal/entropy", "internal/httpapi", "internal/keys",
-			"internal/ledger", "internal/outbound", "internal/process", "internal/recall", "internal/seal",
-			"internal/shuffle", "internal/store", "internal/term", "internal/witness",
-			"internal/witness/gateway", "migrations"},
+		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote",
+			"internal/cli/serving", "configs", "deploy", "internal/config", "internal/entropy", "internal/httpapi",
+			"internal/keys", "internal/ledger", "internal/ledger/sequencer", "internal/outbound", "internal/process",
+			"internal/recall", "internal/seal", "internal/shuffle", "internal/store", "internal/term",
+			"internal/witness", "internal/witness/gateway", "migrations"},
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
@@ -263,8 +272,8 @@ var table = map[string]row{
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
 		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/host", "internal/cli/place",
 			"internal/config", "internal/dealer", "internal/entropy", "internal/keys", "internal/ledger",
-			"internal/needle", "internal/seal", "internal/shuffle", "internal/store", "internal/term",
-			"internal/verify"},
+			"internal/ledger/sequencer", "internal/needle", "internal/seal", "internal/shuffle", "internal/store",
+			"internal/term", "internal/verify"},
 	},
 	"internal/build": {
 		why:  "which build this is, and which programs lie in its directory",

@@ -25,6 +25,7 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/recall"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/postgres"
@@ -59,7 +60,7 @@ type daemon struct {
 	db      string // file of the SQLite database
 	open    ledger.Config
 	cfg     dealer.Config
-	ledger  *ledger.Ledger
+	ledger  *sequencer.Ledger
 	dealer  *dealer.Dealer
 	url     string
 	clock   *ahead
@@ -193,7 +194,7 @@ func (p *pair) begin(origin string, signers []*keys.SigningKey, witnesses string
 	auditor, err := keys.GenerateAuditor()
 	check(t, err)
 	info, mark := ledger.Info{Name: "main", Origin: origin}, filepath.Join(dir, "mark")
-	check(t, ledger.Create(t.Context(), d.store, info, &audit.Genesis{Revision: audit.Revision, Origin: origin,
+	check(t, sequencer.Create(t.Context(), d.store, info, &audit.Genesis{Revision: audit.Revision, Origin: origin,
 		SigningKey: signers[0].Public(), AuditorKeys: [][]byte{auditor.Public()}, Policy: []byte(witnesses),
 		Deals: audit.DealsCosigned, Disclosure: set.disclosure, MixModes: 15, DefaultCloseBy: closeBy,
 		MaxCloseBy: 86_400, Access: audit.AccessPublic}, signers[0].Signer(), mark, time.Now()))
@@ -221,7 +222,7 @@ func (p *pair) begin(origin string, signers []*keys.SigningKey, witnesses string
 // start opens the ledger; a test that starts it again closes the old one before.
 func (d *daemon) start() {
 	d.t.Helper()
-	l, err := ledger.Open(d.t.Context(), d.open)
+	l, err := sequencer.Open(d.t.Context(), d.open)
 	check(d.t, err)
 	d.t.Cleanup(func() { l.Close() })
 	d.ledger, d.cfg.Ledger = l, l

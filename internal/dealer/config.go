@@ -10,13 +10,14 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 )
 
 // Config is what a dealer works with. All of it is required except Round, Watch and Rotation.
 type Config struct {
-	Ledger  *ledger.Ledger
+	Ledger  *sequencer.Ledger
 	Store   ledger.Store // the ledger's
 	Entropy *entropy.Source
 	Keys    *seal.Keyring

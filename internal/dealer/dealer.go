@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/terms"
 )
 
@@ -38,7 +39,7 @@ func New(cfg Config) *Dealer {
 }
 
 // Ledger returns the ledger that the dealer serves.
-func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
+func (d *Dealer) Ledger() *sequencer.Ledger { return d.cfg.Ledger }
 
 // maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
 const maxWheels = 64

@@ -17,6 +17,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
@@ -107,7 +108,7 @@ func newTableWith(t *testing.T, set setting) *table {
 		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200,
 		Access: audit.AccessPublic}
 	tb.startWitnesses(g, set.witnesses)
-	err = ledger.Create(t.Context(), store, info, g, signer, mark, tb.now())
+	err = sequencer.Create(t.Context(), store, info, g, signer, mark, tb.now())
 	must(t, err)
 	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark,
 		Start:   audit.Event{Name: "test"},
@@ -169,7 +170,7 @@ func (tb *table) serve(store ledger.Store, mark string) {
 	tb.t.Helper()
 	c := tb.open
 	c.Store, c.Mark = store, mark
-	l, err := ledger.Open(tb.t.Context(), c)
+	l, err := sequencer.Open(tb.t.Context(), c)
 	must(tb.t, err)
 	tb.t.Cleanup(func() { l.Close() })
 	tb.cfg.Ledger, tb.cfg.Store = l, store

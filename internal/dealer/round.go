@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // ErrTogether: an operation of a batch was refused, and the batch is all or none.
@@ -50,7 +51,7 @@ type turn struct {
 // proposals are appended in the order of the operations.
 type round struct {
 	ctx      context.Context
-	ledger   *ledger.Ledger
+	ledger   *sequencer.Ledger
 	together bool // all or none
 
 	mu       sync.Mutex

@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
 )
 
@@ -130,7 +131,7 @@ func accessChain(t *testing.T, s interface {
 }
 
 // liveLedger makes a ledger and opens it.
-func liveLedger(t *testing.T, s ledger.Store) (l *ledger.Ledger, vkey, mark string) {
+func liveLedger(t *testing.T, s ledger.Store) (l *sequencer.Ledger, vkey, mark string) {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, liveOrigin)
 	if err != nil {
@@ -149,10 +150,10 @@ func liveLedger(t *testing.T, s ledger.Store) (l *ledger.Ledger, vkey, mark stri
 	g := &audit.Genesis{Revision: audit.Revision, Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned,
 		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
-	if err := ledger.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
+	if err := sequencer.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	l, err = ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark,
+	l, err = sequencer.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark,
 		Start: audit.Event{Name: "live"}, Queue: 64})
 	if err != nil {
 		t.Fatal(err)

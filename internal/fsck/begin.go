@@ -11,6 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
 )
 
@@ -146,7 +147,7 @@ func (s *source) readMark() {
 	if s.opts.Mark == "" {
 		return
 	}
-	c, err := ledger.ReadMark(s.opts.Mark, s.keys...)
+	c, err := sequencer.ReadMark(s.opts.Mark, s.keys...)
 	switch {
 	case errors.Is(err, ledger.ErrNoMark):
 		s.say("this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")

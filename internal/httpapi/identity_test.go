@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/migrations"
 )
 
@@ -67,7 +68,7 @@ func (s *stack) another() (*stack, *watchedStore) {
 	check(err)
 	check(os.WriteFile(b.cfg.Mark, mark, 0o600))
 	b.clock.opened(&b.cfg)
-	b.ledger, err = ledger.Open(s.t.Context(), b.cfg)
+	b.ledger, err = sequencer.Open(s.t.Context(), b.cfg)
 	check(err)
 	s.t.Cleanup(func() { b.ledger.Close() })
 	b.makeDealer()

@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/near"
 )
 
@@ -29,7 +30,7 @@ type Recall interface {
 // Ledger is one ledger as the API serves it. All of it is required.
 type Ledger struct {
 	Dealer *dealer.Dealer
-	Log    *ledger.Ledger
+	Log    *sequencer.Ledger
 	Access Access
 	Recall Recall
 	Events *follow.Feed

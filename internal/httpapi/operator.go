@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/web"
 )
 
@@ -134,7 +135,7 @@ func ability(err error) Ability {
 }
 
 // witnessReadiness returns what the witnesses have cosigned; nil without witnesses.
-func witnessReadiness(l *ledger.Ledger) (cosigned *uint64, list []WitnessReadiness) {
+func witnessReadiness(l *sequencer.Ledger) (cosigned *uint64, list []WitnessReadiness) {
 	states := l.Witnesses()
 	if len(states) == 0 {
 		return nil, nil

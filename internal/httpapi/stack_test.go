@@ -24,6 +24,7 @@ import (
 	"shuffled/internal/follow"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/seal"
 	"shuffled/internal/witness"
 )
@@ -37,7 +38,7 @@ type stack struct {
 	api    *Server
 	url    string
 	store  testStore
-	ledger *ledger.Ledger
+	ledger *sequencer.Ledger
 	dealer *dealer.Dealer
 	origin string
 	vkey   string
@@ -184,7 +185,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	}
 	info := ledger.Info{Name: "main", Origin: s.origin}
 	mark := filepath.Join(dir, "main.mark")
-	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
+	check(sequencer.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
 	s.cfg = ledger.Config{
 		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark,
 		Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown}, Witness: witness.Reach,
@@ -195,7 +196,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	if o.byClock {
 		s.clock.opened(&s.cfg)
 	}
-	s.ledger, err = ledger.Open(s.t.Context(), s.cfg)
+	s.ledger, err = sequencer.Open(s.t.Context(), s.cfg)
 	check(err)
 	s.t.Cleanup(func() { s.ledger.Close() })
 

@@ -12,9 +12,9 @@ import (
 // AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
 // as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
 func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
-	answers, requests := make([]Answer, len(all)), make([]*request, len(all))
+	answers, requests := make([]Answer, len(all)), make([]*Request, len(all))
 	for i, p := range all {
-		requests[i] = newRequest(p)
+		requests[i] = NewRequest(p)
 	}
 	sent := 0
 	var refused error
@@ -36,11 +36,11 @@ func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 
 // portion returns how many of the requests, at least one, go into the queue together: about
 // half a batch, because gather takes what is together as a whole.
-func portion(requests []*request) (n int) {
+func portion(requests []*Request) (n int) {
 	entries, bytes := 0, 0
-	for n < len(requests) && (n == 0 || entries < maxBatchEntries/2 && bytes < maxBatchBytes/2) {
+	for n < len(requests) && (n == 0 || entries < MaxBatchEntries/2 && bytes < MaxBatchBytes/2) {
 		entries += len(requests[n].Bodies)
-		bytes += requests[n].size()
+		bytes += requests[n].Size()
 		n++
 	}
 	return n
@@ -60,7 +60,7 @@ func (l *Core) AppendTogether(ctx context.Context, all []Proposal) (answers [][]
 		whole.Kept = append(whole.Kept, make([][]byte, len(whole.Bodies)-len(whole.Kept))...)
 		whole.Decks = append(whole.Decks, p.Decks...)
 	}
-	if len(whole.Bodies) > maxBatchEntries || newRequest(whole).size() > maxBatchBytes {
+	if len(whole.Bodies) > MaxBatchEntries || NewRequest(whole).Size() > MaxBatchBytes {
 		return nil, -1, ErrTooLarge
 	}
 	appended, err := l.Append(ctx, whole)
@@ -96,11 +96,11 @@ func blamed(all []Proposal, err error) int {
 }
 
 // enqueue hands requests to the sequencer, which takes them one behind another, and no other request between them.
-func (l *Core) enqueue(requests ...*request) error {
+func (l *Core) enqueue(requests ...*Request) error {
 	select {
-	case <-l.life.running.Done():
+	case <-l.life.Running.Done():
 		return ErrClosed
-	case l.life.queue <- requests:
+	case l.life.Queue <- requests:
 		return nil
 	default:
 		return ErrOverloaded
@@ -109,14 +109,14 @@ func (l *Core) enqueue(requests ...*request) error {
 
 // await waits for the answer to a request in the queue, and withdraws the request if nothing
 // has been written when the wait is over.
-func (l *Core) await(ctx context.Context, r *request) Answer {
+func (l *Core) await(ctx context.Context, r *Request) Answer {
 	patient, cancel := Patience(ctx)
 	defer cancel()
 	select {
-	case a := <-r.reply:
+	case a := <-r.Reply:
 		return a
 	case <-patient.Done():
-	case <-l.life.done:
+	case <-l.life.Done:
 	}
 	if r.claim.CompareAndSwap(waiting, withdrawn) {
 		switch {
@@ -128,16 +128,16 @@ func (l *Core) await(ctx context.Context, r *request) Answer {
 		return Answer{Err: ErrClosed}
 	}
 	select { // the sequencer has it: only ctx ends the wait
-	case a := <-r.reply:
+	case a := <-r.Reply:
 		return a
 	case <-ctx.Done():
-	case <-l.life.done:
+	case <-l.life.Done:
 	}
 	select {
-	case a := <-r.reply:
+	case a := <-r.Reply:
 		return a
 	default:
-		return Answer{Err: withCause(fmt.Errorf("%w: the time to wait for the outcome ended", ErrUnknownOutcome), CauseOf(l.Ready()))}
+		return Answer{Err: WithCause(fmt.Errorf("%w: the time to wait for the outcome ended", ErrUnknownOutcome), CauseOf(l.Ready()))}
 	}
 }
 
@@ -154,7 +154,7 @@ func (l *Core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 			}
 		}
 	}
-	r := newRequest(p)
+	r := NewRequest(p)
 	if err := l.enqueue(r); err != nil {
 		return nil, err
 	}
@@ -165,10 +165,10 @@ func (l *Core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 // saw returns an *audit.Illegal if the entries have another root than a head that administrators saw: they signed for
 // another history, and an audit refuses that (docs/SPEC.md section 14.1). Rule act refuses a size that is too large.
 func (l *Core) saw(ctx context.Context, head audit.Head) error {
-	if size, err := l.reach(ctx, head.Size); err != nil || head.Size > size {
+	if size, err := l.Reach(ctx, head.Size); err != nil || head.Size > size {
 		return err
 	}
-	extends, err := l.extends(ctx, l.Head(), audit.Checkpoint{Size: head.Size, Root: head.Root})
+	extends, err := l.Extends(ctx, l.Head(), audit.Checkpoint{Size: head.Size, Root: head.Root})
 	if err == nil && !extends {
 		err = &audit.Illegal{Code: audit.RuleAct,
 			Detail: fmt.Sprintf("the act names another root than the first %d entries have", head.Size)}

@@ -24,7 +24,7 @@ func (l *Core) Credential(ctx context.Context, id string, anew bool) (audit.Cred
 	if err := l.known(ctx, anew); err != nil && !errors.Is(err, ErrFrozen) {
 		return audit.Credential{}, err
 	}
-	h, ok := (*l.shown.holders.Load())[id]
+	h, ok := (*l.shown.Holders.Load())[id]
 	if !ok || h.Revoked != 0 {
 		return audit.Credential{}, ErrNotFound
 	}
@@ -37,14 +37,14 @@ func (l *Core) Credentials(ctx context.Context) (all []audit.Holder, err error) 
 	if err := l.known(ctx, true); err != nil && !errors.Is(err, ErrFrozen) {
 		return nil, err
 	}
-	err = l.ask(ctx, func() { all = l.memory.state.Holders() })
+	err = l.Ask(ctx, func() { all = l.memory.State.Holders() })
 	return all, err
 }
 
 // known has memory cover what the store held at most CredentialLife ago. In the second half of
 // that time it starts a refresh for which the caller does not wait.
 func (l *Core) known(ctx context.Context, anew bool) error {
-	age := l.elapsed() - time.Duration(l.shown.folded.Load())
+	age := l.Elapsed() - time.Duration(l.shown.Folded.Load())
 	switch {
 	case anew || age >= CredentialLife:
 		return l.refreshTogether(ctx)

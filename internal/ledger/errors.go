@@ -122,8 +122,8 @@ func CauseOf(err error) Cause {
 	return ""
 }
 
-// withCause adds a cause to an error, if there is one.
-func withCause(err error, cause Cause) error {
+// WithCause adds a cause to an error, if there is one.
+func WithCause(err error, cause Cause) error {
 	if cause == "" {
 		return err
 	}

@@ -27,7 +27,8 @@ type Rest struct {
 	Moved   error
 }
 
-func (r Rest) holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
+// Holds reports whether the shuffle is as it was read.
+func (r Rest) Holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
 
 // Appended is one entry that is durable.
 type Appended struct {
@@ -48,26 +49,28 @@ type BodyError struct {
 	Err  error
 }
 
-// request is a proposal on its way through the sequencer.
-type request struct {
+// Request is a proposal on its way through the sequencer.
+type Request struct {
 	Proposal
 	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
-	reply chan Answer  // of capacity 1
+	Reply chan Answer  // of capacity 1
 
 	// Fields of the sequencer's goroutine.
-	tries uint64 // how often it lost the compare-and-swap
-	stale bool   // its newest append was refused although the head had not moved
+	Tries uint64 // how often it lost the compare-and-swap
+	Stale bool   // its newest append was refused although the head had not moved
 }
 
-func newRequest(p Proposal) *request { return &request{Proposal: p, reply: make(chan Answer, 1)} }
+// NewRequest makes a request of a proposal.
+func NewRequest(p Proposal) *Request { return &Request{Proposal: p, Reply: make(chan Answer, 1)} }
 
-func (r *request) answer(a Answer) { r.reply <- a }
+// Answer gives the caller its answer, once.
+func (r *Request) Answer(a Answer) { r.Reply <- a }
 
-// take claims the request for the sequencer, unless its caller has withdrawn it.
-func (r *request) take() bool { return r.claim.CompareAndSwap(waiting, claimed) }
+// Take claims the request for the sequencer, unless its caller has withdrawn it.
+func (r *Request) Take() bool { return r.claim.CompareAndSwap(waiting, claimed) }
 
-// size is about how many bytes the request adds to a batch.
-func (r *request) size() (n int) {
+// Size is about how many bytes the request adds to a batch.
+func (r *Request) Size() (n int) {
 	for _, s := range r.Kept {
 		n += len(s)
 	}
@@ -97,6 +100,6 @@ const (
 // Limits of one batch, which bound the memory that it takes. A batch is what arrived while
 // the batch before it was being written.
 const (
-	maxBatchEntries = 1024
-	maxBatchBytes   = 8 << 20
+	MaxBatchEntries = 1024
+	MaxBatchBytes   = 8 << 20
 )

@@ -121,7 +121,7 @@ func (l *Core) FirstHead(ctx context.Context, index uint64) (Head, error) {
 	if err != nil {
 		return Head{}, Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", index, err))
 	}
-	c, err := audit.OpenCheckpoint(head.Checkpoint, l.signedBy(head.Size)...)
+	c, err := audit.OpenCheckpoint(head.Checkpoint, l.SignedBy(head.Size)...)
 	if err != nil {
 		return Head{}, fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, index, err)
 	}
@@ -146,9 +146,9 @@ func (l *Core) Authentic(ctx context.Context, rows []Row) error {
 	head := l.Head()
 	var older []Row
 	for _, row := range rows {
-		l.shown.edge.RLock()
-		leaf, known := l.shown.tree.leaf(int64(row.Index))
-		l.shown.edge.RUnlock()
+		l.shown.Edge.RLock()
+		leaf, known := l.shown.Tree.leaf(int64(row.Index))
+		l.shown.Edge.RUnlock()
 		if known && leaf != tlog.RecordHash(row.Entry) {
 			return fmt.Errorf("%w: the row of entry %d is not that entry", ErrFrozen, row.Index)
 		}
@@ -191,13 +191,13 @@ func (l *Core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, er
 	return entries, nil
 }
 
-// rootAt computes the root of the first size entries, at least 1, from the
+// RootAt computes the root of the first size entries, at least 1, from the
 // stored tiles and entries, authenticated by a head that covers them.
-func (l *Core) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
+func (l *Core) RootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
 	if size == head.Size {
 		return head.Root, nil
 	}
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.OwnTiles(ctx))
 	root, err := tlog.TreeHash(int64(size), reader)
 	if err != nil {
 		return tlog.Hash{}, fmt.Errorf("computing the root at size %d: %w", size, err)
@@ -205,17 +205,17 @@ func (l *Core) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, e
 	return root, nil
 }
 
-// extends reports whether head extends a checkpoint of at least one entry.
-func (l *Core) extends(ctx context.Context, head Head, c audit.Checkpoint) (bool, error) {
+// Extends reports whether head extends a checkpoint of at least one entry.
+func (l *Core) Extends(ctx context.Context, head Head, c audit.Checkpoint) (bool, error) {
 	if c.Size > head.Size {
 		return false, nil
 	}
-	root, err := l.rootAt(ctx, head, c.Size)
+	root, err := l.RootAt(ctx, head, c.Size)
 	return err == nil && root == c.Root, err
 }
 
 // KeyHistory returns what the newest entries known here say of keys. The caller does not change it.
-func (l *Core) KeyHistory() *audit.History { return l.shown.keys.Load() }
+func (l *Core) KeyHistory() *audit.History { return l.shown.Keys.Load() }
 
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
 const maxHandovers = 1024
@@ -224,7 +224,7 @@ const maxHandovers = 1024
 // under the head, and the checkpoint that both keys signed. With these a verifier that trusts an older key follows to
 // the key in force. If there are more than a transcript has room for, it returns none.
 func (l *Core) Handovers(ctx context.Context, head Head) (all []audit.Handover, err error) {
-	signing := l.shown.keys.Load().Signing[1:]
+	signing := l.shown.Keys.Load().Signing[1:]
 	if len(signing) > maxHandovers {
 		return nil, nil
 	}

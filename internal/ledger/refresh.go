@@ -12,7 +12,7 @@ import (
 
 // Refresh folds what other daemons wrote since the newest head known here.
 func (l *Core) Refresh(ctx context.Context) (err error) {
-	asked := l.ask(ctx, func() {
+	asked := l.Ask(ctx, func() {
 		if err = ctx.Err(); err != nil {
 			return
 		}
@@ -27,9 +27,9 @@ func (l *Core) Refresh(ctx context.Context) (err error) {
 	return errors.Join(asked, err)
 }
 
-// reach folds what other daemons wrote if fewer entries than size are known here, and returns how many are. That a
+// Reach folds what other daemons wrote if fewer entries than size are known here, and returns how many are. That a
 // frozen ledger does not is no error: it reads on at every probe.
-func (l *Core) reach(ctx context.Context, size uint64) (uint64, error) {
+func (l *Core) Reach(ctx context.Context, size uint64) (uint64, error) {
 	if l.Head().Size < size {
 		if err := l.Refresh(ctx); err != nil && !errors.Is(err, ErrFrozen) {
 			return 0, err
@@ -38,10 +38,10 @@ func (l *Core) reach(ctx context.Context, size uint64) (uint64, error) {
 	return l.Head().Size, nil
 }
 
-// reachEntry has memory cover an entry, if the ledger has it. Behind a load balancer a client may ask here for an entry
+// ReachEntry has memory cover an entry, if the ledger has it. Behind a load balancer a client may ask here for an entry
 // that another daemon has just written. For an entry that is not there it returns ErrNotFound after a plain read, so
 // that many such requests cost the sequencer nothing.
-func (l *Core) reachEntry(ctx context.Context, index uint64) error {
+func (l *Core) ReachEntry(ctx context.Context, index uint64) error {
 	if index < l.Head().Size {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (l *Core) reachTile(ctx context.Context, t tlog.Tile) error {
 		return ErrNotFound // no ledger is as long
 	}
 	hashes := uint64(t.N)*tileWidth + uint64(t.W) // in the tile's level
-	return l.reachEntry(ctx, hashes<<(t.L*tileHeight)-1)
+	return l.ReachEntry(ctx, hashes<<(t.L*tileHeight)-1)
 }
 
 // refreshTogether waits for the refresh that is under way, or starts one. A caller that leaves
@@ -98,7 +98,7 @@ func (l *Core) refreshTogether(ctx context.Context) error {
 // the sequencer has not begun within StoreTimeout fails.
 func (l *Core) startRefresh() <-chan singleflight.Result {
 	return l.refreshes.DoChan("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
+		ctx, cancel := context.WithTimeout(l.life.Running, StoreTimeout)
 		defer cancel()
 		err := l.Refresh(ctx)
 		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {

@@ -235,3 +235,8 @@ type DuplicateError struct {
 func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are already in the ledger", len(e.Tags), len(e.Slots))
 }
+
+// SlotTaken is the refusal of a slot that stands in another commit.
+func SlotTaken() error {
+	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
+}

@@ -155,9 +155,9 @@ func (l *Core) loadBundle(ctx context.Context, key tileKey) (*cachedTile, error)
 // tileData reads a tile from the right edge or from the store. If neither has it, it is a partial tile of durable
 // entries that are not folded here yet. Then it is computed from what is below it.
 func (l *Core) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	l.shown.edge.RLock()
-	data, ok := l.shown.tree.partial(t.L, t.N, t.W)
-	l.shown.edge.RUnlock()
+	l.shown.Edge.RLock()
+	data, ok := l.shown.Tree.partial(t.L, t.N, t.W)
+	l.shown.Edge.RUnlock()
 	if ok {
 		return data, nil
 	}
@@ -228,9 +228,9 @@ type tileReader struct {
 // maxOwnTiles bounds what the reader of ownTiles keeps, to half a MiB.
 const maxOwnTiles = 64
 
-// ownTiles returns a reader for a head that is not published here. The head may be of another
+// OwnTiles returns a reader for a head that is not published here. The head may be of another
 // history, so that the tiles do not go into the cache.
-func (l *Core) ownTiles(ctx context.Context) *tileReader {
+func (l *Core) OwnTiles(ctx context.Context) *tileReader {
 	own := make(map[tlog.Tile][]byte)
 	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) {
 		if data := own[t]; data != nil {

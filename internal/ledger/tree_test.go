@@ -51,12 +51,12 @@ func TestTreeAgainstFullTree(t *testing.T) {
 			leaves[i] = testLeaf(size + int64(i))
 			full.add(t, size+int64(i), leaves[i])
 		}
-		g, err := tr.extend(leaves)
+		g, err := tr.Extend(leaves)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkGrowth(t, g, full, size)
-		tiles, err := g.tiles()
+		tiles, err := g.Tiles()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,31 +64,31 @@ func TestTreeAgainstFullTree(t *testing.T) {
 			want, err := tlog.ReadTileData(tlog.Tile{H: tileHeight, L: tile.Level, N: int64(tile.Index), W: tileWidth},
 				full)
 			if err != nil || !bytes.Equal(want, tile.Data) {
-				t.Fatalf("tile %d/%d at size %d differs (%v)", tile.Level, tile.Index, g.size, err)
+				t.Fatalf("tile %d/%d at size %d differs (%v)", tile.Level, tile.Index, g.Size, err)
 			}
 		}
-		tr.grow(g, tiles)
+		tr.Grow(g, tiles)
 		size += step
 		checkEdge(t, tr, full)
 	}
 }
 
-func checkGrowth(t *testing.T, g *growth, full fullTree, from int64) {
+func checkGrowth(t *testing.T, g *Growth, full fullTree, from int64) {
 	t.Helper()
-	root, err := g.root()
+	root, err := g.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, _ := tlog.TreeHash(g.size, full); root != want {
-		t.Fatalf("the root at size %d differs", g.size)
+	if want, _ := tlog.TreeHash(g.Size, full); root != want {
+		t.Fatalf("the root at size %d differs", g.Size)
 	}
-	for _, index := range []int64{from, g.size - 1} {
-		proof, err := tlog.ProveRecord(g.size, index, g)
+	for _, index := range []int64{from, g.Size - 1} {
+		proof, err := tlog.ProveRecord(g.Size, index, g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tlog.CheckRecord(proof, g.size, root, index, testLeaf(index)); err != nil {
-			t.Fatalf("the proof of %d in %d: %v", index, g.size, err)
+		if err := tlog.CheckRecord(proof, g.Size, root, index, testLeaf(index)); err != nil {
+			t.Fatalf("the proof of %d in %d: %v", index, g.Size, err)
 		}
 	}
 }
@@ -97,8 +97,8 @@ func checkGrowth(t *testing.T, g *growth, full fullTree, from int64) {
 func checkEdge(t *testing.T, tr *tree, full fullTree) {
 	t.Helper()
 	kept := 0
-	for level := 0; tr.size>>(level*tileHeight) > 0; level++ {
-		hashes := tr.size >> (level * tileHeight)
+	for level := 0; tr.Size>>(level*tileHeight) > 0; level++ {
+		hashes := tr.Size >> (level * tileHeight)
 		w := int(hashes % tileWidth)
 		kept += 2 * w
 		if w == 0 {
@@ -107,17 +107,17 @@ func checkEdge(t *testing.T, tr *tree, full fullTree) {
 		got, ok := tr.partial(level, hashes/tileWidth, w)
 		want, err := tlog.ReadTileData(tlog.Tile{H: tileHeight, L: level, N: hashes / tileWidth, W: w}, full)
 		if err != nil || !ok || !bytes.Equal(got, want) {
-			t.Fatalf("partial tile of level %d at size %d differs (%v)", level, tr.size, err)
+			t.Fatalf("partial tile of level %d at size %d differs (%v)", level, tr.Size, err)
 		}
 	}
-	for _, n := range []int64{0, tr.size - recentLeaves - 1, tr.size - recentLeaves, tr.size / 2, tr.size - 1,
-		tr.size} {
-		known := n >= 0 && n < tr.size && n >= tr.size-recentLeaves
+	for _, n := range []int64{0, tr.Size - recentLeaves - 1, tr.Size - recentLeaves, tr.Size / 2, tr.Size - 1,
+		tr.Size} {
+		known := n >= 0 && n < tr.Size && n >= tr.Size-recentLeaves
 		if h, ok := tr.leaf(n); ok != known || ok && h != testLeaf(n) {
-			t.Fatalf("leaf %d at size %d: known %t, want %t", n, tr.size, ok, known)
+			t.Fatalf("leaf %d at size %d: known %t, want %t", n, tr.Size, ok, known)
 		}
 	}
-	if len(tr.nodes) > kept {
-		t.Fatalf("%d nodes are kept at size %d, at most %d are needed", len(tr.nodes), tr.size, kept)
+	if len(tr.Nodes) > kept {
+		t.Fatalf("%d nodes are kept at size %d, at most %d are needed", len(tr.Nodes), tr.Size, kept)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store/sqlite"
 )
@@ -47,7 +48,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := fmt.Appendf(nil, "witness foreign %s %s\nquorum foreign\n", own.Verifier(), w.URL)
-	err = ledger.Create(t.Context(), store, info,
+	err = sequencer.Create(t.Context(), store, info,
 		&audit.Genesis{Revision: audit.Revision, Origin: l.origin, SigningKey: public, Policy: policy,
 			Deals:      audit.DealsCosigned,
 			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic},
@@ -56,11 +57,11 @@ func TestLitewitnessOfALedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.Store = store
-	live, err := ledger.Open(t.Context(), config)
+	live, err := sequencer.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(live *ledger.Ledger, body audit.Body) uint64 {
+	add := func(live *sequencer.Ledger, body audit.Body) uint64 {
 		t.Helper()
 		a, err := live.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: []audit.Body{body}})
 		if err != nil {
@@ -90,7 +91,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 				t.Fatal(err)
 			}
 			config.Store = store
-			if live, err = ledger.Open(t.Context(), config); err != nil {
+			if live, err = sequencer.Open(t.Context(), config); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -111,7 +112,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	}
 	defer store.Close()
 	config.Store = store
-	if live, err = ledger.Open(t.Context(), config); err != nil {
+	if live, err = sequencer.Open(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
@@ -121,7 +122,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 }
 
 // aCommit returns a commit to a made-up tape: the ledger does not look into it.
-func aCommit(l *ledger.Ledger, n int) *audit.Commit {
+func aCommit(l *sequencer.Ledger, n int) *audit.Commit {
 	h := sha256.Sum256(fmt.Append(nil, "commit ", n))
 	return &audit.Commit{Context: &audit.Context{Origin: l.Info().Origin, Genesis: l.GenesisHash(), Table: "t",
 		DeckHash: h,

@@ -87,7 +87,7 @@ var generator = []Row{
 		Clauses:     "[AGCO 21.1.8, 5.1.6]; GLI-19 §4.16.3, B.3.5(a)",
 		Requirement: "After an interruption the original outcome stands; nothing is lost or doubled.",
 		Evidence: []Evidence{
-			tests("internal/ledger", "a commit whose outcome is unknown is looked up, never guessed",
+			tests("internal/ledger/sequencer", "a commit whose outcome is unknown is looked up, never guessed",
 				"TestUnknownOutcomes"),
 			long(tests("cmd/shuffled", "kill -9 at random moments under clients: whatever was acknowledged is there, byte for byte", "TestKill")),
 			long(tests("internal/store/postgres", "the database restarted in every way alongside a writer", "TestRestart",

@@ -7,7 +7,7 @@ var operation = []Row{
 		Clauses:     "GLI-19 B.3.3–B.3.5, B.3.7",
 		Requirement: "No single failure loses data; after a restore what is missing is known, and no number is used again.",
 		Evidence: []Evidence{
-			tests("internal/ledger", "a restored backup is read, not signed onto, until it holds all that was seen",
+			tests("internal/ledger/sequencer", "a restored backup is read, not signed onto, until it holds all that was seen",
 				"TestRestoredBackup", "TestResumesWithoutRestart", "TestMark"),
 			long(tests("perf/failover", "primaries that hang, are killed and replaced, with and without the newest entries", "TestProgram", "TestSynchronous", "TestLostTail")),
 			document("docs/operations/backup.md", "Rollback and split brain", "what to do"),
@@ -19,7 +19,7 @@ var operation = []Row{
 		Clauses:     "GLI-19 B.6.2(f)–(g), B.6.3; [PCI DSS 4.0.1 §3.7.5]",
 		Requirement: "Keys are generated, stored encrypted, changed, retired and revoked by procedure; algorithms can be replaced.",
 		Evidence: []Evidence{
-			tests("internal/ledger", "a signing key is handed on under the old one; a stolen old one is of no use once retired",
+			tests("internal/ledger/sequencer", "a signing key is handed on under the old one; a stolen old one is of no use once retired",
 				"TestRotation", "TestRotationRefused", "TestForgedRotation", "TestThiefOfSigningKey"),
 			tests("internal/keys", "modes of key files, encryption under a passphrase, nothing printed",
 				"TestPrivateFileModes", "TestEncryptedFiles", "TestSigningKeyIsNotPrinted"),

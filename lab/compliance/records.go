@@ -62,7 +62,7 @@ var records = []Row{
 				"TestMatrix", "TestEveryByte")),
 			tests("internal/store/sqlite", "no row of evidence can be changed or removed", "TestInsertOnly"),
 			long(tests("internal/store/postgres", "nor by the owner of the database", "TestInsertOnly")),
-			tests("internal/ledger", "a ledger that went back or sideways is not signed on", "TestRollback",
+			tests("internal/ledger/sequencer", "a ledger that went back or sideways is not signed on", "TestRollback",
 				"TestRestoredBackup", "TestForkIsRefused"),
 			document("docs/AUDIT.md", "An auditor's first hour", "how an auditor checks a whole ledger"),
 		},
@@ -110,7 +110,7 @@ var records = []Row{
 		Requirement: "All or some play is stopped at once; games that have begun may end; time and reason are recorded.",
 		Evidence: []Evidence{
 			tests("internal/httpapi", "a switch stops the commits that it covers and no others; open shuffles are played on", "TestKillSwitch"),
-			tests("internal/ledger", "a stopped ledger takes nothing", "TestClosedLedgerRefuses"),
+			tests("internal/ledger/sequencer", "a stopped ledger takes nothing", "TestClosedLedgerRefuses"),
 		},
 	},
 	{
@@ -130,7 +130,7 @@ var records = []Row{
 		Clauses:     "GLI-19 §2.2.1–2.2.2",
 		Requirement: "One time for all records; it does not go back.",
 		Evidence: []Evidence{
-			tests("internal/ledger", "the order is the index; time never decreases; a clock that steps is refused",
+			tests("internal/ledger/sequencer", "the order is the index; time never decreases; a clock that steps is refused",
 				"TestClock", "TestClockStepRefuses"),
 			tests("internal/witness", "times of cosignatures never go back", "TestTime"),
 		},

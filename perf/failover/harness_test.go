@@ -25,6 +25,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/testdb"
@@ -84,7 +85,7 @@ func newHouse(t *testing.T, direct string, witnesses int) *house {
 	must(t, postgres.MigrateUp(t.Context(), direct, postgres.Options{}))
 	store := h.store(direct, postgres.Options{})
 	defer store.Close()
-	must(t, ledger.Create(t.Context(), store, info, g, h.signer, h.mark("created"), time.Now()))
+	must(t, sequencer.Create(t.Context(), store, info, g, h.signer, h.mark("created"), time.Now()))
 	return h
 }
 
@@ -139,7 +140,7 @@ func (h *house) open(name, dsn string, o postgres.Options) (*daemon, error) {
 	store := h.store(dsn, o)
 	d := &daemon{name: name, store: store, log: new(lines)}
 	log := slog.New(slog.NewTextHandler(d.log, nil))
-	l, err := ledger.Open(h.t.Context(), ledger.Config{
+	l, err := sequencer.Open(h.t.Context(), ledger.Config{
 		Store: store, Info: info, Signers: []note.Signer{h.signer}, Mark: h.mark(name), AdoptHead: h.word,
 		Witness: witness.Reach,
 		Start:   audit.Event{Name: "test"}, Probe: 20 * time.Millisecond, Log: log,

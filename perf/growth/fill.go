@@ -16,6 +16,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store/postgres"
@@ -41,7 +42,7 @@ type filler struct {
 }
 
 // newFiller makes a filler that writes as the dealer of the sandbox.
-func newFiller(ctx context.Context, l *ledger.Ledger, keys string) (*filler, error) {
+func newFiller(ctx context.Context, l *sequencer.Ledger, keys string) (*filler, error) {
 	holders, err := l.Credentials(ctx)
 	if err != nil {
 		return nil, err
@@ -79,8 +80,7 @@ func (f *filler) proposal(shuffles int) ledger.Proposal {
 		table := fmt.Sprint("table-", i%tables)
 		p.Bodies = append(p.Bodies, &audit.Commit{
 			Context: &audit.Context{Origin: f.origin, Genesis: f.genesis, Table: table, DeckHash: f.hash(),
-				Recipe:     f.recipe,
-				Disclosure: audit.DisclosurePublic},
+				Recipe: f.recipe, Disclosure: audit.DisclosurePublic},
 			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, f.actor.Identity, table, f.key()),
 			Request: f.hash(),
 		})
@@ -98,7 +98,7 @@ func (f *filler) proposal(shuffles int) ledger.Proposal {
 }
 
 // Open opens the ledger of a sandbox whose daemon was stopped. The caller must close both.
-func Open(ctx context.Context, database, data string) (*ledger.Ledger, *postgres.Store, error) {
+func Open(ctx context.Context, database, data string) (*sequencer.Ledger, *postgres.Store, error) {
 	s, err := postgres.Open(ctx, database, postgres.Options{AllowSuperuser: true})
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func Open(ctx context.Context, database, data string) (*ledger.Ledger, *postgres
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
-	l, err := ledger.Open(ctx, ledger.Config{Store: s, Info: ledger.Info{Name: "main", Origin: key.Origin()},
+	l, err := sequencer.Open(ctx, ledger.Config{Store: s, Info: ledger.Info{Name: "main", Origin: key.Origin()},
 		Signers: []note.Signer{key.Signer()}, Mark: Mark(data), Start: audit.Event{Name: "growth"}})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
@@ -120,7 +120,7 @@ func Mark(data string) string { return filepath.Join(data, "main.mark") }
 
 // Fill appends up to a size, and reports progress from time to time. Its idempotency keys are "uuid" or
 // "random". A run that was cut off leaves some shuffles open, and the next run goes on.
-func Fill(ctx context.Context, l *ledger.Ledger, size uint64, keys string, say func(string, ...any)) error {
+func Fill(ctx context.Context, l *sequencer.Ledger, size uint64, keys string, say func(string, ...any)) error {
 	f, err := newFiller(ctx, l, keys)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store/postgres"
 )
 
@@ -47,7 +48,7 @@ func TestGrow(t *testing.T) {
 	disk(t)
 }
 
-func start(t *testing.T, what string) (*ledger.Ledger, *postgres.Store) {
+func start(t *testing.T, what string) (*sequencer.Ledger, *postgres.Store) {
 	t.Helper()
 	began := time.Now()
 	l, s, err := Open(t.Context(), *database, *data)
@@ -58,13 +59,13 @@ func start(t *testing.T, what string) (*ledger.Ledger, *postgres.Store) {
 	return l, s
 }
 
-func closeAll(l *ledger.Ledger, s *postgres.Store) {
+func closeAll(l *sequencer.Ledger, s *postgres.Store) {
 	l.Close()
 	s.Close()
 }
 
 // reads measures what is read by index, each at random places.
-func reads(t *testing.T, l *ledger.Ledger, s *postgres.Store) {
+func reads(t *testing.T, l *sequencer.Ledger, s *postgres.Store) {
 	t.Helper()
 	const rounds = 500
 	size := l.Head().Size

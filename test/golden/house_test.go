@@ -26,6 +26,7 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/recall"
 	"shuffled/internal/seal"
 	"shuffled/internal/store"
@@ -96,7 +97,7 @@ type daemon struct {
 	outside string   // the witness policy in force
 	open    ledger.Config
 	cfg     dealer.Config
-	ledger  *ledger.Ledger
+	ledger  *sequencer.Ledger
 	*dealer.Dealer
 	admins map[string]note.Signer
 	db     *sqlite.Store
@@ -157,7 +158,7 @@ func (d *daemon) begin(g audit.Genesis) {
 		g.Delay = 3600
 	}
 	info, mark := ledger.Info{Name: "main", Origin: d.origin}, filepath.Join(t.TempDir(), "mark")
-	must(t, ledger.Create(t.Context(), s, info, &g, d.signers[0].Signer(), mark, w.clock.now()))
+	must(t, sequencer.Create(t.Context(), s, info, &g, d.signers[0].Signer(), mark, w.clock.now()))
 	d.open = ledger.Config{Store: s, Info: info, Mark: mark, Start: audit.Event{Name: "1.0.0-rc.1"},
 		Clock:   w.clock.read,
 		Signers: []note.Signer{d.signers[0].Signer(), d.signers[1].Signer(), d.long.At(0)},
@@ -186,7 +187,7 @@ func (d *daemon) start() {
 	if d.ledger != nil {
 		must(d.t, d.ledger.Close())
 	}
-	l, err := ledger.Open(d.t.Context(), d.open)
+	l, err := sequencer.Open(d.t.Context(), d.open)
 	must(d.t, err)
 	d.t.Cleanup(func() { l.Close() })
 	d.ledger, d.cfg.Ledger = l, l

@@ -15,7 +15,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
-	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/seal"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
@@ -34,7 +34,7 @@ type demoHouse struct {
 	key    *keys.SigningKey
 	ring   *seal.Keyring
 	store  store.Database
-	ledger *ledger.Ledger
+	ledger *sequencer.Ledger
 	dealer *dealer.Dealer
 }
 

@@ -11,7 +11,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
-	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/term"
 )
 
@@ -105,9 +105,9 @@ func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a 
 func (t *tokenFlags) store(ctx context.Context, newest uint64, act *audit.ActEntry, body audit.Body) error {
 	head, ok := body.(*audit.Event)
 	if !ok || head.Kind != audit.EventHeadAdopted {
-		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, act, body) })
+		return t.WithLedger(ctx, t.Ledger, func(l *sequencer.Ledger) error { return place.Append(ctx, l, act, body) })
 	}
-	return t.Adopting(ctx, t.Ledger, head.Reason, act, func(l *ledger.Ledger) error {
+	return t.Adopting(ctx, t.Ledger, head.Reason, act, func(l *sequencer.Ledger) error {
 		p, err := l.Persons(ctx)
 		if err == nil && p.Newest == newest {
 			err = fmt.Errorf("the head of ledger %s needs no act, because the high-water mark or the witnesses vouch for it",

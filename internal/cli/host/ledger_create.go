@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/term"
 )
 
@@ -96,7 +97,7 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 	}
 	chosen.SigningKey, chosen.Policy, chosen.Predecessor = key.Public(), policy, predecessor
-	err = ledger.Create(ctx, store, info, chosen, key.Signer(), of.Mark, time.Now())
+	err = sequencer.Create(ctx, store, info, chosen, key.Signer(), of.Mark, time.Now())
 	if err != nil {
 		return err
 	}

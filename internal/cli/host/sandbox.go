@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
@@ -63,7 +64,7 @@ func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, 
 
 // MakeSandboxTokens makes a token for each role whose file has none that is in force: an adopted head revokes
 // all. The entry of a token is in the ledger before its file is written.
-func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) error {
+func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *sequencer.Ledger) error {
 	for _, role := range sandboxRoles {
 		path := filepath.Join(cfg.Data, role.String()+".token")
 		good, err := tokenOpens(ctx, l, path)
@@ -82,7 +83,7 @@ func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger
 
 // tokenOpens reports whether the file has a token that is in force. It returns an error for a file that cannot
 // be read, so that no other token is made in its place.
-func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error) {
+func tokenOpens(ctx context.Context, l *sequencer.Ledger, path string) (bool, error) {
 	if !place.Exists(path) {
 		return false, nil
 	}
@@ -106,7 +107,8 @@ func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error
 }
 
 // makeSandboxToken makes a token. It replaces a file whose token is not in force.
-func makeSandboxToken(ctx context.Context, cfg *config.Config, l *ledger.Ledger, role audit.Role, path string) error {
+func makeSandboxToken(ctx context.Context, cfg *config.Config, l *sequencer.Ledger, role audit.Role,
+	path string) error {
 	body := &audit.Credential{Role: role, Identity: role.String()}
 	bearer, _, err := newToken(body)
 	if err != nil {
@@ -130,7 +132,7 @@ func makeSandboxToken(ctx context.Context, cfg *config.Config, l *ledger.Ledger,
 }
 
 // doInSandbox writes what an act approves, behind the act of the sandbox's administrator.
-func doInSandbox(ctx context.Context, cfg *config.Config, l *ledger.Ledger, body audit.Body) error {
+func doInSandbox(ctx context.Context, cfg *config.Config, l *sequencer.Ledger, body audit.Body) error {
 	key, err := keys.ReadSigning(SandboxAdminKey(cfg), keys.Secret{})
 	if err != nil {
 		return fmt.Errorf("reading the key of the sandbox's administrator: %w", err)
@@ -184,7 +186,7 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	if err != nil {
 		return err
 	}
-	return ledger.Create(ctx, store, of, &audit.Genesis{
+	return sequencer.Create(ctx, store, of, &audit.Genesis{
 		Revision: audit.Revision, Origin: of.Origin, SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
 		Administrators: administrators, Deals: audit.DealsSigned, MixModes: allMixModes,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy,

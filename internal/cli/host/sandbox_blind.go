@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
 )
 
@@ -47,7 +48,7 @@ func sandboxBlindToken(cfg *config.Config) string {
 
 // IntroduceSandbox makes the house's token at the co-dealer, and pins the co-dealer in the house's ledger,
 // unless that was done before.
-func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *ledger.Ledger) error {
+func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *sequencer.Ledger) error {
 	path := sandboxBlindToken(cfg)
 	good, err := tokenOpens(ctx, coDealer, path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
-	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/term"
 )
 
@@ -60,7 +60,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 				return err
 			}
 		}
-		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, nil, body) })
+		return t.WithLedger(ctx, t.Ledger, func(l *sequencer.Ledger) error { return place.Append(ctx, l, nil, body) })
 	}
 	r := t.remote()
 	d, err := r.Connect(ctx, s)

@@ -11,19 +11,20 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
 // WithLedger opens one ledger as its writer, and calls do with it. It fails while a daemon of this data
 // directory serves the ledger.
-func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
+func (p Flags) WithLedger(ctx context.Context, name string, do func(*sequencer.Ledger) error) error {
 	return p.Adopting(ctx, name, "", nil, do)
 }
 
 // Adopting is WithLedger for a ledger whose head administrators adopt by an act, with this reason.
 func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.ActEntry,
-	do func(*ledger.Ledger) error) error {
+	do func(*sequencer.Ledger) error) error {
 	cfg, err := p.LoadOf(name)
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 // OpenLedger opens the ledger of this name as its writer. adopt, if it is not nil, says which head is adopted. The
 // caller must close the ledger.
 func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, name string,
-	adopt func(*ledger.Config)) (*ledger.Ledger, error) {
+	adopt func(*ledger.Config)) (*sequencer.Ledger, error) {
 	c := LedgerOf(cfg, name)
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
@@ -58,7 +59,7 @@ func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, n
 	if adopt != nil {
 		adopt(&opening)
 	}
-	l, err := ledger.Open(ctx, opening)
+	l, err := sequencer.Open(ctx, opening)
 	switch {
 	case errors.Is(err, ledger.ErrMarkLocked):
 		return nil, term.WithHint(err, "a daemon serves this ledger: give its address with --url and an admin's token with --token-file")
@@ -84,7 +85,7 @@ func LedgerOf(cfg *config.Config, name string) config.Ledger {
 }
 
 // Append writes an act and the entry that it approves, as an operator. One of them may be nil.
-func Append(ctx context.Context, l *ledger.Ledger, act *audit.ActEntry, body audit.Body) error {
+func Append(ctx context.Context, l *sequencer.Ledger, act *audit.ActEntry, body audit.Body) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if k, ok := body.(*audit.Key); ok {

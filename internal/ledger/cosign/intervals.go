@@ -1,4 +1,4 @@
-package ledger
+package cosign
 
 import (
 	"cmp"
@@ -9,11 +9,21 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
 
+// core is the ledger that is witnessed, with its parts.
+type core struct {
+	*ledger.Core
+	cfg   ledger.Config
+	id    ledger.ID
+	shown *ledger.Shown
+	life  *ledger.Life
+}
+
 // policyHistory follows which policy governs: an entry brings a policy, and a stored checkpoint lets it take over. It
-// belongs to the goroutine of witnesses.run; any goroutine may read shown.
+// belongs to the goroutine of Rounds.run; any goroutine may read shown.
 type policyHistory struct {
 	l      *core
 	in     *audit.Policies
@@ -54,7 +64,7 @@ func (p *policyHistory) witnesses() (all []audit.Witness) {
 // learn takes in the policies of new entries, and reports whether there was one. An error is
 // only logged: the rules let no policy into the ledger that cannot be read.
 func (p *policyHistory) learn() (news bool) {
-	records := p.l.shown.keys.Load().Records
+	records := p.l.shown.Keys.Load().Records
 	for ; p.record < len(records); p.record++ {
 		r := records[p.record]
 		if r.Subject != audit.SubjectPolicy || r.Index == 0 {
@@ -114,8 +124,8 @@ func (p *policyHistory) follow() (changed bool) {
 
 // nextHandover returns the first stored checkpoint of at least a size that lets a policy take
 // over. It returns false if there is none, or if the rest must be looked at later.
-func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
-	ctx, cancel := context.WithTimeout(p.l.life.running, StoreTimeout)
+func (p *policyHistory) nextHandover(from uint64) (ledger.Head, bool) {
+	ctx, cancel := context.WithTimeout(p.l.life.Running, ledger.StoreTimeout)
 	defer cancel()
 	head := p.l.Head()
 	for h, err := range p.l.cfg.Store.CosignedFrom(ctx, p.l.id, from) {
@@ -131,20 +141,20 @@ func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 			return h, true
 		}
 	}
-	return Head{}, false
+	return ledger.Head{}, false
 }
 
 // holds reports whether the ledger signed a stored head and head extends it. An error says that the store did not tell.
-func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
-	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.signedBy(h.Size)...)
+func (p *policyHistory) holds(ctx context.Context, head, h ledger.Head) (bool, error) {
+	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.SignedBy(h.Size)...)
 	if err != nil || c.Size != h.Size || c.Root != h.Root {
 		return false, nil
 	}
-	return p.l.extends(ctx, head, c)
+	return p.l.Extends(ctx, head, c)
 }
 
 // accept lets the newest waiting policy that h covers take over.
-func (p *policyHistory) accept(h Head, waiting []audit.WaitingPolicy) {
+func (p *policyHistory) accept(h ledger.Head, waiting []audit.WaitingPolicy) {
 	p.in.Accept(h.Size, h.Checkpoint)
 	p.show()
 	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name,
@@ -168,7 +178,7 @@ const (
 
 // read takes the times of cosignatures from late checkpoints that hold and were not read before, newest first. It
 // ignores a time in the future, which would put off the next question to the witness.
-func (t *late) read(rows []Head, slow []audit.Witness) {
+func (t *late) read(rows []ledger.Head, slow []audit.Witness) {
 	if len(rows) > 0 {
 		t.size = rows[0].Size
 	}

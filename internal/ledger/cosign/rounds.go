@@ -1,5 +1,5 @@
 // Package cosign has witnesses cosign the heads of a ledger, in rounds, at intervals and on trial. It signs nothing.
-package ledger
+package cosign
 
 import (
 	"context"
@@ -11,22 +11,23 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
 
-// newWitnesses returns what asks the witnesses of the ledger's policies. There may be none.
-func newWitnesses(of *Core, cfg Config, shown *Shown, life *Life, keys func() []note.Verifier,
-	alarm func(audit.Alarm, string), stop func()) (*witnesses, error) {
+// New returns what asks the witnesses of the ledger's policies. There may be none.
+func New(of *ledger.Core, cfg ledger.Config, shown *ledger.Shown, life *ledger.Life, keys func() []note.Verifier,
+	alarm func(audit.Alarm, string), stop func()) (*Rounds, error) {
 	l := &core{of, cfg, of.ID(), shown, life}
 	policies, err := newPolicyHistory(l)
 	if err != nil {
 		return nil, err
 	}
-	w := &witnesses{l: l, news: make(chan struct{}, 1), settled: make(chan struct{}), rounds: make(chan *round, 1),
+	w := &Rounds{l: l, news: make(chan struct{}, 1), settled: make(chan struct{}), rounds: make(chan *round, 1),
 		policies: policies, raise: alarm, stop: stop}
 	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
 	w.late.asked = make(map[string]time.Time)
-	w.gateway = gateway.New(l.life.running, witnessedLog{l, keys}, w.reachWitness, w.heard)
+	w.gateway = gateway.New(l.life.Running, witnessedLog{l, keys}, w.ReachWitness, w.heard)
 	w.learn()
 	if w.policies.shown.Load().Ask() && l.cfg.Witness == nil {
 		return nil, errors.New("the ledger has witnesses, and there is no way to reach them")
@@ -34,9 +35,9 @@ func newWitnesses(of *Core, cfg Config, shown *Shown, life *Life, keys func() []
 	return w, nil
 }
 
-// start finds out which policy is in force, and starts the goroutine of run.
-func (w *witnesses) start() error {
-	w.follow()
+// Start finds out which policy is in force, and starts the goroutine of run.
+func (w *Rounds) Start() error {
+	w.Follow()
 	if err := w.checkOpen(); err != nil {
 		return err
 	}
@@ -50,28 +51,23 @@ func (w *witnesses) start() error {
 	return nil
 }
 
-// join waits for the end of all goroutines, after the ledger was closed.
-func (w *witnesses) join() {
+// Join waits for the end of all goroutines, after the ledger was closed.
+func (w *Rounds) Join() {
 	w.askers.Wait()
 	w.gateway.Wait()
 }
 
 // Policies returns the witness policies, by the sizes for which they govern. The caller does not change them.
-func (w *witnesses) Policies() *audit.Policies { return w.policies.shown.Load() }
+func (w *Rounds) Policies() *audit.Policies { return w.policies.shown.Load() }
 
-// doubt returns what a witness has seen that contradicts the history up to head, nil for nothing.
-func (w *witnesses) doubt(ctx context.Context, head Head) *gateway.Contradiction {
-	return w.roll.doubt(ctx, head)
-}
+// Confirmed reports whether a quorum cosigned a head of this daemon.
+func (w *Rounds) Confirmed() bool { return w.confirmed.Load() }
 
-// hasConfirmed reports whether a quorum cosigned a head of this daemon.
-func (w *witnesses) hasConfirmed() bool { return w.confirmed.Load() }
+// Settled returns a channel that is closed after the first round, when every witness has answered.
+func (w *Rounds) Settled() <-chan struct{} { return w.settled }
 
-// hasSettled returns a channel that is closed after the first round, when every witness has answered.
-func (w *witnesses) hasSettled() <-chan struct{} { return w.settled }
-
-// wake has run look whether there is a reason for a round.
-func (w *witnesses) wake() {
+// Wake has run look whether there is a reason for a round.
+func (w *Rounds) Wake() {
 	select {
 	case w.news <- struct{}{}:
 	default:
@@ -80,13 +76,13 @@ func (w *witnesses) wake() {
 
 // run opens a round whenever there is a reason, one at a time, until the ledger is closed. After
 // a round without a quorum it pauses.
-func (w *witnesses) run() {
+func (w *Rounds) run() {
 	retry := time.NewTicker(min(witnessRetry, w.l.cfg.Probe))
 	defer retry.Stop()
 	var earliest time.Time // of the next round
 	for {
 		select {
-		case <-w.l.life.running.Done():
+		case <-w.l.life.Running.Done():
 			return
 		case <-w.news:
 		case r := <-w.rounds:
@@ -96,7 +92,7 @@ func (w *witnesses) run() {
 			}
 			w.settle.Do(func() { w.askers.Go(func() { w.awaitAll(r) }) })
 		case <-retry.C:
-			w.follow()
+			w.Follow()
 			w.askLate()
 		}
 		head := w.l.Head()
@@ -108,54 +104,54 @@ func (w *witnesses) run() {
 }
 
 // learn takes in the policies of new entries, whose witnesses are asked from now on.
-func (w *witnesses) learn() {
+func (w *Rounds) learn() {
 	if w.policies.learn() {
 		w.roll.call(w.policies.witnesses())
 	}
 }
 
-// follow takes in which policies took over, by stored checkpoints of this daemon or of another.
-func (w *witnesses) follow() {
+// Follow takes in which policies took over, by stored checkpoints of this daemon or of another.
+func (w *Rounds) Follow() {
 	if w.policies.follow() {
 		w.roll.call(w.policies.witnesses())
 	}
 }
 
 // awaitAll ends the wait of the start when every witness has answered in the round.
-func (w *witnesses) awaitAll(r *round) {
+func (w *Rounds) awaitAll(r *round) {
 	select {
 	case <-r.came.Heard:
 		close(w.settled)
-	case <-w.l.life.running.Done():
+	case <-w.l.life.Running.Done():
 	}
 }
 
 // due reports whether the witnesses are to be asked for head: if a witness doubts, or if the
 // policy asks for witnesses and head is above the cosigned one or not confirmed yet.
-func (w *witnesses) due(head Head) bool {
+func (w *Rounds) due(head ledger.Head) bool {
 	return w.roll.doubted() || w.policies.in.At(head.Size).Asks() &&
-		(head.Size > w.cosignedSize() || !w.confirmed.Load())
+		(head.Size > w.CosignedSize() || !w.confirmed.Load())
 }
 
 // openRound begins a round. The witnesses of all policies that wait are asked as well, so that they
 // are at the head when their policy takes over.
-func (w *witnesses) openRound(head Head) {
+func (w *Rounds) openRound(head ledger.Head) {
 	r := &round{governing: w.policies.in.At(head.Size), from: w.policies.unseen(head.Size)}
 	quorums := w.policies.quorums(head.Size)
 	ask, slow := w.split()
 	ask = append(ask, w.roll.doubters(slow)...) // nothing is signed until they doubt no more
 	w.asking = true
 	w.askers.Go(func() {
-		r.came = w.gateway.Cosign(w.l.life.running, head, ask, quorums...)
+		r.came = w.gateway.Cosign(w.l.life.Running, head, ask, quorums...)
 		select {
 		case w.rounds <- r:
-		case <-w.l.life.running.Done():
+		case <-w.l.life.Running.Done():
 		}
 	})
 }
 
 // ended stores and shows the result of a round. failed says that the round must be repeated.
-func (w *witnesses) ended(r *round) (failed bool) {
+func (w *Rounds) ended(r *round) (failed bool) {
 	switch {
 	case !r.governing.Asks():
 	case r.came.Met:
@@ -171,12 +167,12 @@ func (w *witnesses) ended(r *round) (failed bool) {
 		}
 		w.missing(failed)
 	}
-	w.follow()
+	w.Follow()
 	return failed
 }
 
 // missing counts successive rounds without a quorum. At missedRounds it has the alarm written.
-func (w *witnesses) missing(missed bool) {
+func (w *Rounds) missing(missed bool) {
 	if !missed {
 		w.missed.Store(0)
 		return
@@ -185,35 +181,35 @@ func (w *witnesses) missing(missed bool) {
 		return
 	}
 	reason := w.without(missedRounds)
-	w.l.ask(w.l.life.running, func() { w.raise(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
+	w.l.Ask(w.l.life.Running, func() { w.raise(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
 }
 
-// lacking is why nothing can be dealt that needs a quorum, nil if the last round had one.
-func (w *witnesses) lacking() error {
+// Lacking is why nothing can be dealt that needs a quorum, nil if the last round had one.
+func (w *Rounds) Lacking() error {
 	missed := w.missed.Load()
 	if missed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrNotWitnessed, w.without(missed))
+	return fmt.Errorf("%w: %s", ledger.ErrNotWitnessed, w.without(missed))
 }
 
 // without says in words that rounds had no quorum.
-func (w *witnesses) without(rounds uint32) string {
+func (w *Rounds) without(rounds uint32) string {
 	return fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d", rounds,
-		w.cosignedSize())
+		w.CosignedSize())
 }
 
 // heard takes in what a witness answered, in time or late. If a witness that is asked doubts,
 // signing stops. A witness that is only tried is no reason to stop.
-func (w *witnesses) heard(a gateway.Answer) {
+func (w *Rounds) heard(a gateway.Answer) {
 	var doubt *gateway.Contradiction
 	if w.roll.note(a); errors.As(a.Err, &doubt) {
-		w.l.ask(w.l.life.running, w.stop)
+		w.l.Ask(w.l.life.Running, w.stop)
 	}
 }
 
 // checkOpen is checkIntervals for the policy in force and for each policy that waits.
-func (w *witnesses) checkOpen() error {
+func (w *Rounds) checkOpen() error {
 	for _, p := range w.policies.open() {
 		if err := w.checkIntervals(p); err != nil {
 			return err
@@ -224,7 +220,7 @@ func (w *witnesses) checkOpen() error {
 
 // split returns the witnesses that are asked for every head, and those that are asked at an interval. If another daemon
 // wrote a policy whose quorum needs one of the latter, all are asked for every head.
-func (w *witnesses) split() (fast, slow []audit.Witness) {
+func (w *Rounds) split() (fast, slow []audit.Witness) {
 	all := w.policies.witnesses()
 	if len(w.l.cfg.Intervals) == 0 || w.checkOpen() != nil {
 		return all, nil
@@ -240,7 +236,7 @@ func (w *witnesses) split() (fast, slow []audit.Witness) {
 }
 
 // askLate offers the newest cosigned head to the witnesses whose interval is over. One goroutine does so at a time.
-func (w *witnesses) askLate() {
+func (w *Rounds) askLate() {
 	_, slow := w.split()
 	head, ok := w.Cosigned()
 	if len(slow) == 0 || !ok || !w.late.turn.TryLock() {
@@ -257,19 +253,20 @@ func (w *witnesses) askLate() {
 
 // offer asks the witnesses whose interval is over for late cosignatures of a cosigned head, and
 // stores these. A late checkpoint that another daemon stored counts for the intervals too.
-func (w *witnesses) offer(head Head, slow []audit.Witness) error {
+func (w *Rounds) offer(head ledger.Head, slow []audit.Witness) error {
 	l, t := w.l, &w.late
 	if head.Size <= t.size || len(t.due(l.cfg.Intervals, slow)) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
+	ctx, cancel := context.WithTimeout(l.life.Running, ledger.StoreTimeout)
 	defer cancel()
 	rows, err := l.cfg.Store.NewestLate(ctx, l.id, lateRows)
 	if err != nil {
 		return err
 	}
 	policies := w.policies.shown.Load()
-	t.read(slices.DeleteFunc(rows, func(h Head) bool { return h.Size <= t.size || !w.isCosigned(h, policies) }), slow)
+	known := func(h ledger.Head) bool { return h.Size <= t.size || !w.isCosigned(h, policies) }
+	t.read(slices.DeleteFunc(rows, known), slow)
 	due := t.due(l.cfg.Intervals, slow)
 	if head.Size <= t.size || len(due) == 0 {
 		return nil
@@ -279,8 +276,8 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 		t.asked[one.Key.Name()] = now
 	}
 	bare := head // with the ledger's own signature lines alone
-	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.signedBy(head.Size)...)
-	r := w.gateway.Cosign(l.life.running, bare, due)
+	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.SignedBy(head.Size)...)
+	r := w.gateway.Cosign(l.life.Running, bare, due)
 	lines := r.Cosignatures(head.Checkpoint)
 	if len(lines) == 0 {
 		return nil // the roll has each error
@@ -289,9 +286,9 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	if _, err := audit.CheckpointText(head.Checkpoint); err != nil {
 		return err
 	}
-	ctx, cancel = context.WithTimeout(l.life.running, StoreTimeout)
+	ctx, cancel = context.WithTimeout(l.life.Running, ledger.StoreTimeout)
 	defer cancel()
-	if err := l.cfg.Store.PutLate(ctx, l.id, head); err != nil && !errors.Is(err, ErrExists) {
+	if err := l.cfg.Store.PutLate(ctx, l.id, head); err != nil && !errors.Is(err, ledger.ErrExists) {
 		return err
 	}
 	t.size = head.Size

@@ -1,9 +1,10 @@
-package ledger
+package cosign
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,22 +15,23 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
 
-// witnesses gets cosignatures on published heads. The goroutine of run takes the newest head, has the gateway ask the
+// Rounds gets cosignatures on published heads. The goroutine of run takes the newest head, has the gateway ask the
 // witnesses of the policy in force and of the policies that wait, and stores and shows what a quorum cosigned. Only
 // published heads are sent, because their commit is known.
-type witnesses struct {
+type Rounds struct {
 	l         *core
 	gateway   *gateway.Gateway
 	news      chan struct{} // of capacity 1: the published head moved
 	askers    sync.WaitGroup
 	roll      roll
-	confirmed atomic.Bool          // a quorum cosigned a head of this daemon
-	cosigned  atomic.Pointer[Head] // the newest cosigned head, nil for none; written by run
-	newer     moved                // tells of a newer cosigned head
-	missed    atomic.Uint32        // rounds without a quorum since the last with one; written by run
+	confirmed atomic.Bool                 // a quorum cosigned a head of this daemon
+	cosigned  atomic.Pointer[ledger.Head] // the newest cosigned head, nil for none; written by run
+	newer     ledger.Moved                // tells of a newer cosigned head
+	missed    atomic.Uint32               // rounds without a quorum since the last with one; written by run
 	late      late
 	trial     sync.Mutex // held while a policy is tried
 
@@ -54,8 +56,8 @@ type round struct {
 	came      gateway.Round
 }
 
-// reachWitness returns the way to a witness.
-func (w *witnesses) reachWitness(lines []audit.Witness) (Witness, error) {
+// ReachWitness returns the way to a witness.
+func (w *Rounds) ReachWitness(lines []audit.Witness) (ledger.Witness, error) {
 	if w.l.cfg.Witness == nil {
 		return nil, errors.New("there is no way to reach witnesses")
 	}
@@ -69,7 +71,7 @@ func (w *witnesses) reachWitness(lines []audit.Witness) (Witness, error) {
 	return asked, nil
 }
 
-func (w *witnesses) mayAsk(one audit.Witness) error {
+func (w *Rounds) mayAsk(one audit.Witness) error {
 	if w.l.cfg.MayAsk == nil {
 		return nil
 	}
@@ -85,8 +87,8 @@ type witnessedLog struct {
 func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
 func (w witnessedLog) Keys() []note.Verifier { return w.keys() }
 
-func (w witnessedLog) Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error) {
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.ownTiles(ctx))
+func (w witnessedLog) Prove(ctx context.Context, old uint64, head ledger.Head) ([]tlog.Hash, error) {
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.OwnTiles(ctx))
 	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
 	if err != nil {
 		return nil, fmt.Errorf("proving that size %d extends size %d: %w", head.Size, old, err)
@@ -95,42 +97,42 @@ func (w witnessedLog) Prove(ctx context.Context, old uint64, head Head) ([]tlog.
 }
 
 func (w witnessedLog) Reach(ctx context.Context, size uint64) (uint64, error) {
-	return w.l.reach(ctx, size)
+	return w.l.Reach(ctx, size)
 }
 
 func (w witnessedLog) Extends(ctx context.Context, c audit.Checkpoint) (bool, error) {
-	return w.l.extends(ctx, w.l.Head(), c)
+	return w.l.Extends(ctx, w.l.Head(), c)
 }
 
 // trialRounds is how many rounds the quorum of a new policy may take. overtakenRounds is how many it may take if the
 // last round failed only because another round, of this daemon or of another, had brought the witnesses a newer head.
 const trialRounds, overtakenRounds = 3, 10
 
-// tryPolicy has the witnesses of a policy cosign the newest head, at the addresses that the policy gives them. A policy
+// TryPolicy has the witnesses of a policy cosign the newest head, at the addresses that the policy gives them. A policy
 // whose quorum is never met could not take over, and deals that wait for witnesses would wait for ever. In production
 // any two of its quorums must share a witness (docs/SPEC.md section 7.3).
-func (w *witnesses) tryPolicy(ctx context.Context, text []byte) error {
+func (w *Rounds) TryPolicy(ctx context.Context, text []byte) error {
 	p, err := audit.ParsePolicy(text)
 	if err != nil {
-		return NotTaken("%s", err)
+		return ledger.NotTaken("%s", err)
 	}
 	if err := p.CheckOverlap(); err != nil && w.l.Genesis().Production {
-		return NotTaken("a production ledger does not take this policy: %s", err)
+		return ledger.NotTaken("a production ledger does not take this policy: %s", err)
 	}
 	for _, one := range p.Witnesses {
 		if err := w.mayAsk(one); err != nil {
-			return NotTaken("witness %s: %s", one.Name, err)
+			return ledger.NotTaken("witness %s: %s", one.Name, err)
 		}
 	}
 	if !p.Asks() {
 		return nil // whether it may is for the rules
 	}
 	if err := w.checkIntervals(p); err != nil {
-		return NotTaken("%s", err)
+		return ledger.NotTaken("%s", err)
 	}
 	ask := slices.DeleteFunc(slices.Clone(p.Witnesses), w.hasInterval)
 	if !w.trial.TryLock() {
-		return fmt.Errorf("%w: the policy was not tried, because another trial runs", ErrPolicy)
+		return fmt.Errorf("%w: the policy was not tried, because another trial runs", ledger.ErrPolicy)
 	}
 	defer w.trial.Unlock()
 	for try := 1; ; try++ {
@@ -139,19 +141,17 @@ func (w *witnesses) tryPolicy(ctx context.Context, text []byte) error {
 		case r.Met:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("%w in time", ErrPolicy)
+			return fmt.Errorf("%w in time", ledger.ErrPolicy)
 		case try == overtakenRounds || try >= trialRounds && !overtaken(r.Refused):
 			var why []string
 			for _, a := range r.Refused {
 				why = append(why, a.Witness.Name+": "+a.Err.Error())
 			}
-			return fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; "))
+			return fmt.Errorf("%w: %s", ledger.ErrPolicy, strings.Join(why, "; "))
 		}
-		select {
-		case <-time.After(witnessRetry):
-		case <-ctx.Done():
-		case <-w.l.life.running.Done():
-			return ErrClosed
+		running := w.l.life.Running
+		if ledger.Sleep(ctx, witnessRetry, running.Done()) && running.Err() != nil {
+			return ledger.ErrClosed
 		}
 	}
 }
@@ -163,10 +163,10 @@ func overtaken(refused []gateway.Answer) bool {
 }
 
 // hasInterval reports whether the configuration gives a witness an interval.
-func (w *witnesses) hasInterval(one audit.Witness) bool { return w.l.cfg.Intervals[one.Key.Name()] > 0 }
+func (w *Rounds) hasInterval(one audit.Witness) bool { return w.l.cfg.Intervals[one.Key.Name()] > 0 }
 
 // checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have an interval.
-func (w *witnesses) checkIntervals(p *audit.Policy) error {
+func (w *Rounds) checkIntervals(p *audit.Policy) error {
 	if p.MetWithout(w.hasInterval) {
 		return nil
 	}
@@ -178,4 +178,142 @@ func (w *witnesses) checkIntervals(p *audit.Policy) error {
 	}
 	return fmt.Errorf("without the witnesses that have an interval in the configuration, %v, the quorum cannot be met: "+
 		"remove as many of these witnesses from witness.intervals as the quorum needs", slow)
+}
+
+const (
+	// witnessRetry is the pause after a round without a quorum.
+	witnessRetry = time.Second
+	// missedRounds is how many rounds without a quorum raise the alarm. They take ten seconds if
+	// witnesses refuse, and a minute if they do not answer.
+	missedRounds = 10
+)
+
+// asked is a witness that is asked, at one address.
+type asked struct {
+	witness audit.Witness
+	size    uint64 // of the newest head that it cosigned for this daemon
+	err     error  // why it did not cosign the newest head that it was asked for; nil: it did
+	told    string // err as it was last logged
+	toldAt  time.Time
+}
+
+// WitnessState is what the daemon knows of a witness.
+type WitnessState struct {
+	Name string // in its policy; followed by the key's id, and by the URL, if the name alone is another's
+	Size uint64 // of the newest head that it cosigned for this daemon
+	Err  error  // why it did not cosign the newest head that it was asked for; nil: it did
+}
+
+// roll is what each witness that is asked said last, and which witnesses doubt.
+type roll struct {
+	l *core
+
+	mu     sync.Mutex
+	asked  []*asked                                   // each at one address
+	doubts map[gateway.Address]*gateway.Contradiction // of witnesses that have seen another history
+}
+
+// call makes these the witnesses that are asked. If a witness that is no longer asked doubts,
+// the doubt stays if the witness showed a checkpoint for it, and ends if it did not.
+func (r *roll) call(named []audit.Witness) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.asked
+	r.asked = nil
+	for _, one := range named {
+		a := find(before, gateway.AddressOf(one))
+		if a == nil {
+			a = &asked{witness: one, err: errors.New("not asked yet")}
+		}
+		r.asked = append(r.asked, a)
+	}
+	for at, c := range r.doubts {
+		if c.Seen == nil && find(r.asked, at) == nil {
+			delete(r.doubts, at)
+		}
+	}
+}
+
+// find returns the witness at an address, nil for none.
+func find(list []*asked, at gateway.Address) *asked {
+	i := slices.IndexFunc(list, func(a *asked) bool { return gateway.AddressOf(a.witness) == at })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// doubted reports whether a witness has seen another history.
+func (r *roll) doubted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.doubts) > 0
+}
+
+// doubters returns those of the given witnesses that have seen another history.
+func (r *roll) doubters(of []audit.Witness) []audit.Witness {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(of, func(one audit.Witness) bool { return r.doubts[gateway.AddressOf(one)] == nil })
+}
+
+// note takes in what a witness said. A witness that cosigns doubts no more.
+func (r *roll) note(a gateway.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := gateway.AddressOf(a.Witness)
+	one := find(r.asked, at)
+	if one == nil {
+		return
+	}
+	var doubt *gateway.Contradiction
+	if one.err = a.Err; a.Err == nil {
+		one.size = a.Size
+		delete(r.doubts, at)
+	} else if errors.As(a.Err, &doubt) {
+		r.doubts[at] = doubt
+	}
+	r.tell(one)
+}
+
+// doubt returns a doubt about the history up to head, nil for none. A doubt ends when head
+// extends the checkpoint that the witness showed, even if the witness cannot be reached.
+func (r *roll) doubt(ctx context.Context, head ledger.Head) *gateway.Contradiction {
+	r.mu.Lock()
+	doubts := maps.Clone(r.doubts)
+	r.mu.Unlock()
+	for _, at := range slices.SortedFunc(maps.Keys(doubts), gateway.Address.Compare) {
+		c := doubts[at]
+		if c.Seen == nil {
+			return c
+		}
+		if held, err := r.l.Extends(ctx, head, *c.Seen); err != nil || !held {
+			return c
+		}
+		r.mu.Lock()
+		if r.doubts[at] == c {
+			delete(r.doubts, at)
+		}
+		r.mu.Unlock()
+	}
+	return nil
+}
+
+// tell logs why a witness did not cosign, if the reason is new; and not too often, for a
+// witness can make up a reason for every head. The caller holds the lock.
+func (r *roll) tell(one *asked) {
+	if one.err == nil {
+		one.told = ""
+		return
+	}
+	if why := one.err.Error(); why != one.told && time.Since(one.toldAt) >= witnessRetry {
+		one.told, one.toldAt = why, time.Now()
+		r.l.cfg.Log.Warn("a witness did not cosign", "ledger", r.l.cfg.Info.Name, "witness", one.witness.Name, "url",
+			one.witness.URL, "error", one.err)
+	}
+}
+
+// Doubt returns what a witness has seen that contradicts the history up to head, nil for nothing.
+func (w *Rounds) Doubt(ctx context.Context, head ledger.Head) *gateway.Contradiction {
+	return w.roll.doubt(ctx, head)
 }

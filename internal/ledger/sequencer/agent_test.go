@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/keys/keystest"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // agentKey starts a real ssh-agent and returns a signing key that it holds, and what takes
@@ -62,7 +63,7 @@ func TestKeyInAnAgent(t *testing.T) {
 }
 
 // handedTo opens a ledger and hands it to a key.
-func handedTo(h *house, k *keys.SigningKey, c ledger.Config) *ledger.Ledger {
+func handedTo(h *house, k *keys.SigningKey, c ledger.Config) *sequencer.Ledger {
 	h.t.Helper()
 	verifier, err := audit.ParseVKey(k.VKey())
 	if err != nil {

@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // A database cannot guard against its own rollback. So the stored head is compared with what lies outside the database:
@@ -15,16 +16,17 @@ import (
 // objection returns why nothing may be signed on the stored head: what the head contradicts, or who has not confirmed
 // it yet. It returns nil if entries may be signed. It runs on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	if c := l.witnesses.doubt(ctx, l.memory.head); c != nil {
-		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
+	if c := l.Rounds.Doubt(ctx, l.memory.Head); c != nil {
+		return fmt.Errorf("%w: witness %s: %w", ledger.ErrFrozen, c.Name, c)
 	}
 	if l.vouched == voucherNone {
 		if err := l.holdAgainstMark(ctx); err != nil {
 			return err
 		}
 	}
-	if l.Genesis().Deals == audit.DealsCosigned && !l.witnesses.hasConfirmed() {
-		return fmt.Errorf("%w: %w to confirm the stored head of size %d", ErrFrozen, ErrUnconfirmed, l.memory.head.Size)
+	if l.Genesis().Deals == audit.DealsCosigned && !l.Rounds.Confirmed() {
+		return fmt.Errorf("%w: %w to confirm the stored head of size %d", ledger.ErrFrozen, ledger.ErrUnconfirmed,
+			l.memory.Head.Size)
 	}
 	return nil
 }
@@ -36,7 +38,7 @@ func (l *Ledger) compare(ctx context.Context) error {
 	switch {
 	case objection == nil:
 		l.to(phaseWriting, nil)
-	case errors.Is(objection, ErrFrozen):
+	case errors.Is(objection, ledger.ErrFrozen):
 		l.freeze(objection)
 	}
 	return objection
@@ -47,23 +49,24 @@ func (l *Ledger) compare(ctx context.Context) error {
 func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
-	case seen == nil && l.witnesses.hasConfirmed():
+	case seen == nil && l.Rounds.Confirmed():
 		l.vouched = voucherWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.vouched = voucherAdministrators
-	case seen == nil && l.Policies().At(l.memory.head.Size).Asks():
-		return fmt.Errorf("%w: %w (size %d, %s): %w", ErrFrozen, ErrNoMark, l.memory.head.Size, l.cfg.Mark, ErrUnconfirmed)
+	case seen == nil && l.Policies().At(l.memory.Head.Size).Asks():
+		return fmt.Errorf("%w: %w (size %d, %s): %w", ledger.ErrFrozen, ledger.ErrNoMark, l.memory.Head.Size,
+			l.cfg.Mark, ledger.ErrUnconfirmed)
 	case seen == nil:
-		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.memory.head.Size, l.cfg.Mark)
-	case seen.Size > l.memory.head.Size:
-		return fmt.Errorf("%w: size %d where the high-water mark has %d", ErrFrozen, l.memory.head.Size, seen.Size)
+		return fmt.Errorf("%w (size %d, %s)", ledger.ErrNoMark, l.memory.Head.Size, l.cfg.Mark)
+	case seen.Size > l.memory.Head.Size:
+		return fmt.Errorf("%w: size %d where the high-water mark has %d", ledger.ErrFrozen, l.memory.Head.Size, seen.Size)
 	default:
-		root, err := l.rootAt(ctx, l.memory.head, seen.Size)
+		root, err := l.RootAt(ctx, l.memory.Head, seen.Size)
 		if err != nil {
 			return err
 		}
 		if root != seen.Root {
-			return fmt.Errorf("%w: another root at size %d than the high-water mark's", ErrFrozen, seen.Size)
+			return fmt.Errorf("%w: another root at size %d than the high-water mark's", ledger.ErrFrozen, seen.Size)
 		}
 		l.vouched = voucherMark
 	}
@@ -73,11 +76,11 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 // stopForDoubts stops signing if a witness has seen another history. Only thaw resumes it. It
 // runs on the sequencer's goroutine.
 func (l *Ledger) stopForDoubts() {
-	ctx, cancel := context.WithTimeout(l.life.running, StoreTimeout)
+	ctx, cancel := context.WithTimeout(l.life.Running, ledger.StoreTimeout)
 	defer cancel()
-	c := l.witnesses.doubt(ctx, l.memory.head)
+	c := l.Rounds.Doubt(ctx, l.memory.Head)
 	if c != nil && l.phase != phaseFrozen {
-		l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c))
+		l.freeze(fmt.Errorf("%w: witness %s: %w", ledger.ErrFrozen, c.Name, c))
 	}
 }
 
@@ -94,15 +97,15 @@ func (l *Ledger) thaw(ctx context.Context) (resumed bool) {
 	if !l.keepMark() {
 		return false
 	}
-	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.memory.head.Size)
+	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.memory.Head.Size)
 	l.resumed = true
-	l.to(phaseWaiting, fmt.Errorf("%w: signing resumes", ErrUnavailable))
+	l.to(phaseWaiting, fmt.Errorf("%w: signing resumes", ledger.ErrUnavailable))
 	return true
 }
 
 // refreeze makes readiness show the newest cause.
 func (l *Ledger) refreeze(err error) {
-	if errors.Is(err, ErrFrozen) && err.Error() != l.Ready().Error() {
+	if errors.Is(err, ledger.ErrFrozen) && err.Error() != l.Ready().Error() {
 		l.freeze(err)
 	}
 }
@@ -111,7 +114,7 @@ func (l *Ledger) refreeze(err error) {
 // no other daemon raises the mark any more. The next write goes to the other slot.
 func (l *Ledger) readMark() error {
 	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
-	if errors.Is(err, ErrNoMark) {
+	if errors.Is(err, ledger.ErrNoMark) {
 		return nil
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"bufio"
@@ -21,6 +21,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/process"
 	"shuffled/internal/witness/gateway"
 )
@@ -119,11 +120,11 @@ func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 func (c *caching) run() {
 	for {
 		select {
-		case <-c.l.life.running.Done():
+		case <-c.l.life.Running.Done():
 			return
 		case <-c.due:
 		}
-		if err := c.write(); err != nil && c.l.life.running.Err() == nil {
+		if err := c.write(); err != nil && c.l.life.Running.Err() == nil {
 			c.l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer",
 				"ledger", c.l.cfg.Info.Name, "error", err)
 		}
@@ -133,9 +134,9 @@ func (c *caching) run() {
 // wake has a cache written if one is due. It runs on the sequencer's goroutine, when a head is published.
 func (c *caching) wake() {
 	l := c.l
-	next := c.size + max(l.cfg.CacheEvery, uint64(l.memory.state.OpenCount()/2))
-	rotated := c.size > 0 && c.key != string(l.memory.state.SigningKey())
-	if !l.begun() || l.memory.state.Size() < next && !rotated {
+	next := c.size + max(l.cfg.CacheEvery, uint64(l.memory.State.OpenCount()/2))
+	rotated := c.size > 0 && c.key != string(l.memory.State.SigningKey())
+	if !l.begun() || l.memory.State.Size() < next && !rotated {
 		return
 	}
 	select {
@@ -151,17 +152,17 @@ func (c *caching) write() error {
 	var header cacheHeader
 	var saved *audit.Saved
 	var s note.Signer
-	err := l.ask(l.life.running, func() {
-		c.size, c.key = l.memory.head.Size, string(l.memory.state.SigningKey())
-		if s = l.signer(l.shown.keys.Load().InForce()[0].Key); s != nil {
-			header = cacheHeader{l.shown.genesisHash, l.memory.head.Size, l.memory.head.Root}
-			from, saved = l.memory.state.Copy()
+	err := l.Ask(l.life.Running, func() {
+		c.size, c.key = l.memory.Head.Size, string(l.memory.State.SigningKey())
+		if s = l.signer(l.shown.Keys.Load().InForce()[0].Key); s != nil {
+			header = cacheHeader{l.shown.GenesisHash, l.memory.Head.Size, l.memory.Head.Root}
+			from, saved = l.memory.State.Copy()
 		}
 	})
 	if err != nil || s == nil {
 		return err
 	}
-	defer l.ask(l.life.running, func() { from.End() })
+	defer l.Ask(l.life.Running, func() { from.End() })
 	key, err := cacheKey(s)
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (c *caching) write() error {
 		for {
 			var piece []audit.SavedShuffle
 			var err error
-			asked := l.ask(l.life.running, func() { piece, err = from.More(cachePieces) })
+			asked := l.Ask(l.life.Running, func() { piece, err = from.More(cachePieces) })
 			if err = errors.Join(asked, err); err != nil {
 				return err
 			}
@@ -197,7 +198,7 @@ func (c *caching) write() error {
 
 // readCache reads a cache of at most as many entries as head. It must be written under the
 // Ed25519 key that signed head, or under one of the two if a rotation ends at head.
-func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
+func (l *Ledger) readCache(head ledger.Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return header, nil, err
@@ -268,7 +269,7 @@ func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error)
 
 // signersOf returns those of this daemon's Ed25519 keys that a line of head names. Whether
 // the signatures hold is checked by checkHead, after the entries are folded.
-func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
+func (l *Ledger) signersOf(head ledger.Head) (signers []note.Signer) {
 	for line := range strings.Lines(string(head.Checkpoint)) {
 		for _, s := range l.cfg.Signers {
 			_, mldsa := s.(verifying)

@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
 )
 
 // Known is what a daemon knows of a ledger after its start, before it writes.
@@ -33,33 +35,33 @@ type Known struct {
 }
 
 // Remember starts a daemon up to where it would begin to write.
-func Remember(ctx context.Context, cfg Config) (*Known, error) {
+func Remember(ctx context.Context, cfg ledger.Config) (*Known, error) {
 	cfg.SetDefaults()
-	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin)}
-	l.Core, l.memory, l.shown, l.life = NewCore(cfg, nil)
-	l.life.running = ctx
+	l := &Ledger{cfg: cfg, id: ledger.IDOf(cfg.Info.Origin)}
+	l.Core, l.memory, l.shown, l.life = ledger.NewCore(cfg, nil)
+	l.life.Running = ctx
 	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	head := l.memory.head
-	l.shown.published.Store(&head)
-	if l.witnesses, err = newWitnesses(l.Core, cfg, l.shown, l.life, l.witnessedKeys, l.alarm, l.stopForDoubts); err != nil {
+	head := l.memory.Head
+	l.shown.Published.Store(&head)
+	if l.Rounds, err = cosign.New(l.Core, cfg, l.shown, l.life, l.witnessedKeys, l.alarm, l.stopForDoubts); err != nil {
 		return nil, err
 	}
-	l.witnesses.follow()
-	m := &Known{State: encoded(l.memory.state), Genesis: l.shown.genesis, Records: l.shown.keys.Load().Records,
-		Edge: maps.Clone(l.shown.tree.nodes),
-		Size: l.shown.tree.size, From: l.shown.tree.known}
-	for _, k := range l.shown.keys.Load().Signing {
+	l.Rounds.Follow()
+	m := &Known{State: encoded(l.memory.State), Genesis: l.shown.Genesis, Records: l.shown.Keys.Load().Records,
+		Edge: maps.Clone(l.shown.Tree.Nodes),
+		Size: l.shown.Tree.Size, From: l.shown.Tree.Known}
+	for _, k := range l.shown.Keys.Load().Signing {
 		fate := " in force"
 		if k.Retired {
 			fate = " retired"
 		}
 		m.Signing = append(m.Signing, fmt.Sprintf("%x%s", k.Public, fate))
 	}
-	for size := range uint64(l.shown.tree.size) + 1 {
+	for size := range uint64(l.shown.Tree.Size) + 1 {
 		names := []string{}
 		if p := l.Policies().At(size + 1); p != nil {
 			for _, w := range p.Witnesses {

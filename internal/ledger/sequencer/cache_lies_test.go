@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // cacheFrames returns the frames of a cache, each with its length and MAC.
@@ -76,8 +77,8 @@ func TestLyingCache(t *testing.T) {
 		b[at] ^= 1
 		return b
 	}
-	forged := func(header func(h *ledger.CacheHeader), signer note.Signer) []byte {
-		b, err := ledger.ForgeCache(honest, header, h.signer, signer)
+	forged := func(header func(h *sequencer.CacheHeader), signer note.Signer) []byte {
+		b, err := sequencer.ForgeCache(honest, header, h.signer, signer)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,13 +99,13 @@ func TestLyingCache(t *testing.T) {
 		"a frame twice":               bytes.Join(slices.Insert(slices.Clone(frames), 2, frames[2]), nil),
 		"two frames in another order": bytes.Join([][]byte{frames[0], frames[1], frames[3], frames[2]}, nil),
 		"a header over another state": bytes.Join([][]byte{frames[0], small[len(frames[0]):]}, nil),
-		"of a thief's key":            forged(func(*ledger.CacheHeader) {}, newSigningKey(t).Signer),
+		"of a thief's key":            forged(func(*sequencer.CacheHeader) {}, newSigningKey(t).Signer),
 		// And what a daemon of this ledger would not have written at all.
-		"of another genesis": forged(func(h *ledger.CacheHeader) { h.Genesis[0] ^= 1 }, h.signer),
-		"of another tree":    forged(func(h *ledger.CacheHeader) { h.Root[0] ^= 1 }, h.signer),
-		"of more entries":    forged(func(h *ledger.CacheHeader) { h.Size = uint64(want.Size) + 1 }, h.signer),
-		"of fewer entries":   forged(func(h *ledger.CacheHeader) { h.Size-- }, h.signer),
-		"of no entries":      forged(func(h *ledger.CacheHeader) { h.Size = 0 }, h.signer),
+		"of another genesis": forged(func(h *sequencer.CacheHeader) { h.Genesis[0] ^= 1 }, h.signer),
+		"of another tree":    forged(func(h *sequencer.CacheHeader) { h.Root[0] ^= 1 }, h.signer),
+		"of more entries":    forged(func(h *sequencer.CacheHeader) { h.Size = uint64(want.Size) + 1 }, h.signer),
+		"of fewer entries":   forged(func(h *sequencer.CacheHeader) { h.Size-- }, h.signer),
+		"of no entries":      forged(func(h *sequencer.CacheHeader) { h.Size = 0 }, h.signer),
 	}
 	for n := range 40 {
 		cases["a bit at "+string(rune('a'+n))] = flipped(n * len(honest) / 40)
@@ -125,7 +126,7 @@ func TestLyingCache(t *testing.T) {
 		same(t, name, want, m)
 	}
 	for name, b := range map[string][]byte{"the newest": honest, "an old one": small,
-		"made again": forged(func(*ledger.CacheHeader) {}, h.signer)} {
+		"made again": forged(func(*sequencer.CacheHeader) {}, h.signer)} {
 		if err := os.WriteFile(h.mark("mark")+".cache", b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestHandoverWithCache(t *testing.T) {
 		t.Fatal("the honest ledger has no cache")
 	}
 	config.Store = unsigned{h.store, old}
-	if _, err := ledger.Remember(t.Context(), config); !errors.Is(err, ledger.ErrFrozen) {
+	if _, err := sequencer.Remember(t.Context(), config); !errors.Is(err, ledger.ErrFrozen) {
 		t.Errorf("without the old key's signature: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // cacheEvery is the distance of caches in these tests.
@@ -38,7 +39,7 @@ func (h *house) cacheSize(mark string) uint64 {
 }
 
 // grow appends commits up to a size, and waits for the cache that is due.
-func (h *house) grow(l *ledger.Ledger, mark string, size uint64) {
+func (h *house) grow(l *sequencer.Ledger, mark string, size uint64) {
 	h.t.Helper()
 	for l.Head().Size < size {
 		n := min(300, size-l.Head().Size)
@@ -51,9 +52,9 @@ func (h *house) grow(l *ledger.Ledger, mark string, size uint64) {
 }
 
 // remember is what a daemon knows when it has started, with the cache alongside the mark, or without any.
-func (h *house) remember(c ledger.Config) *ledger.Known {
+func (h *house) remember(c ledger.Config) *sequencer.Known {
 	h.t.Helper()
-	m, err := ledger.Remember(h.t.Context(), c)
+	m, err := sequencer.Remember(h.t.Context(), c)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func (h *house) remember(c ledger.Config) *ledger.Known {
 }
 
 // same fails unless two starts know the same, wherever they began.
-func same(t *testing.T, what string, folded, restored *ledger.Known) {
+func same(t *testing.T, what string, folded, restored *sequencer.Known) {
 	t.Helper()
 	if !bytes.Equal(folded.State, restored.State) {
 		t.Errorf("%s: the states differ", what)
@@ -119,7 +120,7 @@ type played struct {
 }
 
 // to plays up to about n entries.
-func (w *played) to(l *ledger.Ledger, n uint64) {
+func (w *played) to(l *sequencer.Ledger, n uint64) {
 	w.t.Helper()
 	r := w.r
 	if w.policies == nil {

@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"encoding/hex"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"shuffled/internal/ledger"
 )
 
 func TestClock(t *testing.T) {
@@ -48,7 +50,7 @@ func TestClock(t *testing.T) {
 			now = r
 			got, err := c.now(start.UnixMilli() + r.newest)
 			switch {
-			case r.want < 0 && !errors.Is(err, ErrClock):
+			case r.want < 0 && !errors.Is(err, ledger.ErrClock):
 				t.Errorf("%s, reading %d: %d, %v; want ErrClock", name, i, got-start.UnixMilli(), err)
 			case r.want >= 0 && (err != nil || got != start.UnixMilli()+r.want):
 				t.Errorf("%s, reading %d: %d, %v; want %d", name, i, got-start.UnixMilli(), err, r.want)
@@ -59,7 +61,7 @@ func TestClock(t *testing.T) {
 
 // TestAccessVectors holds the chain of records against the vectors of docs/SPEC.md section 5.8.
 func TestAccessVectors(t *testing.T) {
-	file, err := os.ReadFile("../audit/testdata/hashes.json")
+	file, err := os.ReadFile("../../audit/testdata/hashes.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +78,10 @@ func TestAccessVectors(t *testing.T) {
 	if err := json.Unmarshal(file, &vectors); err != nil || len(vectors.Records) < 2 {
 		t.Fatalf("%d records: %v", len(vectors.Records), err)
 	}
-	var head AccessHead
+	var head ledger.AccessHead
 	for _, r := range vectors.Records {
-		head = head.Next(Access{Time: r.Time, Request: r.Request, Token: r.Credential, Method: r.Method, Path: r.Path})
+		head = head.Next(ledger.Access{Time: r.Time, Request: r.Request, Token: r.Credential, Method: r.Method,
+			Path: r.Path})
 		if got := hex.EncodeToString(head.Hash[:]); got != r.Hash {
 			t.Errorf("record %d is %s, want %s", head.Count, got, r.Hash)
 		}

@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // credential is the creation of a token, all that a ledger holds of it.
@@ -31,7 +32,7 @@ func byOperator(bodies ...audit.Body) ledger.Proposal {
 }
 
 // wantCredential: the ledger has this credential in force, or with nil none.
-func wantCredential(t *testing.T, what string, l *ledger.Ledger, id string, anew bool, want *audit.Credential) {
+func wantCredential(t *testing.T, what string, l *sequencer.Ledger, id string, anew bool, want *audit.Credential) {
 	t.Helper()
 	got, err := l.Credential(t.Context(), id, anew)
 	switch {
@@ -163,7 +164,7 @@ func TestAdoptedHeadRevokes(t *testing.T) {
 		h.must(l, ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit("t", 1)}})
 
 		other := h.second(nil) // has no mark, and adopts the head
-		for _, d := range []*ledger.Ledger{l, other} {
+		for _, d := range []*sequencer.Ledger{l, other} {
 			for _, id := range []string{"one", "two"} {
 				wantCredential(t, "after the head was adopted", d, id, true, nil)
 			}

@@ -1,6 +1,11 @@
-package ledger
+package sequencer
 
-import "golang.org/x/mod/sumdb/note"
+import (
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
+)
 
 // BreakMark makes every further write of the high-water mark fail.
 func (l *Ledger) BreakMark() { l.mark.file.Close() }
@@ -19,14 +24,14 @@ func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
 }
 
 // Send proposes without waiting. answered reports whether the answer is there, and wait takes it.
-func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
-	r := newRequest(p)
-	l.life.queue <- []*request{r}
-	return func() bool { return len(r.reply) > 0 }, func() error { return (<-r.reply).Err }
+func (l *Ledger) Send(p ledger.Proposal) (answered func() bool, wait func() error) {
+	r := ledger.NewRequest(p)
+	l.life.Queue <- []*ledger.Request{r}
+	return func() bool { return len(r.Reply) > 0 }, func() error { return (<-r.Reply).Err }
 }
 
 // MostTries is how often a request is prepared.
 const MostTries = mostTries
 
 // MaxUnheld is how many stored checkpoints that do not hold are checked in one look.
-const MaxUnheld = maxUnheld
+const MaxUnheld = cosign.MaxUnheld

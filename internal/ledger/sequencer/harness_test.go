@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/shuffle"
 )
 
@@ -59,7 +60,7 @@ func newKeys(t *testing.T, store ledger.Store) (*house, string) {
 func (h *house) create(g *audit.Genesis) {
 	h.t.Helper()
 	info := ledger.Info{Name: "main", Origin: origin}
-	if err := ledger.Create(h.t.Context(), h.store, info, g, h.signer, h.mark("mark"), time.Now()); err != nil {
+	if err := sequencer.Create(h.t.Context(), h.store, info, g, h.signer, h.mark("mark"), time.Now()); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -85,9 +86,9 @@ func (h *house) config(mark string) ledger.Config {
 }
 
 // open starts a daemon and closes it with the test.
-func (h *house) open(c ledger.Config) *ledger.Ledger {
+func (h *house) open(c ledger.Config) *sequencer.Ledger {
 	h.t.Helper()
-	l, err := ledger.Open(h.t.Context(), c)
+	l, err := sequencer.Open(h.t.Context(), c)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -114,9 +115,9 @@ func propose(bodies ...audit.Body) ledger.Proposal {
 }
 
 // on is l for commits that do not know their ledger.
-func on(l *ledger.Ledger) onLedger { return onLedger{l} }
+func on(l *sequencer.Ledger) onLedger { return onLedger{l} }
 
-type onLedger struct{ l *ledger.Ledger }
+type onLedger struct{ l *sequencer.Ledger }
 
 func (o onLedger) of(p ledger.Proposal) ledger.Proposal {
 	for _, b := range p.Bodies {
@@ -132,7 +133,7 @@ func (o onLedger) Append(ctx context.Context, p ledger.Proposal) ([]ledger.Appen
 }
 
 // must appends and checks every receipt against the ledger's key.
-func (h *house) must(l *ledger.Ledger, p ledger.Proposal) []ledger.Appended {
+func (h *house) must(l *sequencer.Ledger, p ledger.Proposal) []ledger.Appended {
 	h.t.Helper()
 	a, err := on(l).Append(h.t.Context(), p)
 	if err != nil {
@@ -246,3 +247,6 @@ func (h *house) copyMark(from, to string) {
 		h.t.Fatal(err)
 	}
 }
+
+// as is the actor of a test: a service with one credential of the same name.
+func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }

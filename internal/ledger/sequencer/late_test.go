@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/witness"
 )
 
@@ -32,7 +33,7 @@ func (w *witnessed) slowly(every time.Duration, asked *atomic.Int64) ledger.Conf
 }
 
 // lateOver returns the head under which an entry is served once the third witness has cosigned one.
-func (w *witnessed) lateOver(l *ledger.Ledger, index uint64) (late ledger.Head) {
+func (w *witnessed) lateOver(l *sequencer.Ledger, index uint64) (late ledger.Head) {
 	w.t.Helper()
 	waitFor(w.t, func() bool {
 		h, err := l.BestHead(w.t.Context(), index)
@@ -182,7 +183,7 @@ func TestLateChecks(t *testing.T) {
 		t.Errorf("size %d, not %d, and %d others were checked: %v", h.Size, first.Size, checked.Load(), err)
 	}
 	if h, err := l.BestHead(t.Context(), first.Size); err != nil || h.Size != l.Head().Size ||
-		checked.Load() != ledger.MaxUnheld {
+		checked.Load() != sequencer.MaxUnheld {
 		t.Errorf("size %d, and %d that do not hold were checked: %v", h.Size, checked.Load(), err)
 	}
 }
@@ -211,14 +212,15 @@ func TestIntervalNeeded(t *testing.T) {
 	var asked atomic.Int64
 	c := w.slowly(time.Hour, &asked)
 	c.Intervals[w.witnesses[1].Key.Name()] = time.Minute
-	if l, err := ledger.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), w.witnesses[1].Key.Name()) {
+	l, err := sequencer.Open(t.Context(), c)
+	if err == nil || !strings.Contains(err.Error(), w.witnesses[1].Key.Name()) {
 		if err == nil {
 			l.Close()
 		}
 		t.Errorf("two of three have an interval, and two are needed: %v", err)
 	}
-	l := w.open(w.slowly(time.Hour, &asked))
-	_, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("")}, nil)
+	l = w.open(w.slowly(time.Hour, &asked))
+	_, err = l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("")}, nil)
 	if err == nil || !strings.Contains(err.Error(), "witness.intervals") {
 		t.Errorf("a policy that needs every witness: %v", err)
 	}

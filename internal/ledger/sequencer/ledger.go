@@ -4,7 +4,7 @@
 // Entries, tiles, checkpoint and head are written in one transaction, whose update of the
 // head is a compare-and-swap. Then the high-water mark is written. Then callers get their
 // receipts. Nothing signed leaves the process before its commit is known.
-package ledger
+package sequencer
 
 import (
 	"context"
@@ -19,23 +19,25 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
 )
 
 // Ledger is one open ledger. It is safe for concurrent use. Each part says which goroutine owns it.
 type Ledger struct {
-	*Core
-	cfg    Config // unchanged after Open
-	id     ID     // unchanged
-	memory *Memory
-	shown  *Shown
-	life   *Life
+	*ledger.Core
+	cfg    ledger.Config // unchanged after Open
+	id     ledger.ID     // unchanged
+	memory *ledger.Memory
+	shown  *ledger.Shown
+	life   *ledger.Life
 
-	mark       *mark    // the high-water mark, written by the sequencer's goroutine
-	*witnesses          // asks the witnesses, if there are any
-	cache      *caching // writes the cache of the state
-	appends    appends  // counters
-	live       atomic.Pointer[Live]
-	absent     atomic.Pointer[error] // why a signing key in force did not sign when it was asked last; nil: it did
+	mark           *mark    // the high-water mark, written by the sequencer's goroutine
+	*cosign.Rounds          // asks the witnesses, if there are any
+	cache          *caching // writes the cache of the state
+	appends        appends  // counters
+	live           atomic.Pointer[ledger.Live]
+	absent         atomic.Pointer[error] // why a signing key in force did not sign when it was asked last; nil: it did
 
 	// Fields of the sequencer's goroutine.
 	standing
@@ -60,8 +62,8 @@ type caching struct {
 
 // Create makes a ledger. Entry 0 is the genesis, its checkpoint is signed with the genesis's signing key, and then the
 // high-water mark is written. The signer's name is the origin. It returns ErrExists if the name or origin is taken.
-func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string,
-	now time.Time) error {
+func Create(ctx context.Context, store ledger.Store, info ledger.Info, g *audit.Genesis, signer note.Signer,
+	markPath string, now time.Time) error {
 	entry := audit.Entry{Time: now.UnixMilli(), Actor: audit.Operator, Body: g}
 	if g.Origin != info.Origin || signer.Name() != info.Origin {
 		return fmt.Errorf("creating ledger %s: the genesis has the origin %q, and the signing key %q", info.Name, g.Origin,
@@ -83,7 +85,7 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
 	leaf := tlog.RecordHash(encoded)
-	head, err := SignHead(1, leaf, signer) // the root of one leaf is the leaf
+	head, err := ledger.SignHead(1, leaf, signer) // the root of one leaf is the leaf
 	if err != nil {
 		return err
 	}
@@ -94,9 +96,9 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	if _, err := audit.OpenCheckpoint(head.Checkpoint, key); err != nil {
 		return fmt.Errorf("creating ledger %s: the genesis names another signing key: %w", info.Name, err)
 	}
-	row := Row{Index: 0, Entry: encoded}
+	row := ledger.Row{Index: 0, Entry: encoded}
 	row.Columns(entry)
-	if err := store.Create(ctx, info, Batch{Rows: []Row{row}, Head: head}); err != nil {
+	if err := store.Create(ctx, info, ledger.Batch{Rows: []ledger.Row{row}, Head: head}); err != nil {
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
 	m, err := openMark(markPath)
@@ -106,41 +108,13 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	return errors.Join(m.write(head.Checkpoint), m.close())
 }
 
-// Live is what metrics show of a ledger.
-type Live struct {
-	Size    uint64
-	Time    int64 // of the newest entry, UTC milliseconds
-	Open    int   // open shuffles
-	Latched bool
-	Killed  bool // the kill switch of the whole ledger is set
-
-	Switches int // kill switches that are set
-
-	// Cosigned is the size of the newest cosigned checkpoint, 0 if there is none. Entries from
-	// that index on are not witnessed yet.
-	Cosigned uint64
-
-	Appends Appends // of this daemon, since it was opened
-}
-
-// Appends counts what became of the batches that this daemon tried to append.
-type Appends struct {
-	Landed    uint64
-	Lost      uint64 // another daemon moved the head first
-	Duplicate uint64 // a key or slot stood in the ledger
-	Failed    uint64 // nothing was written
-	Unknown   uint64 // tries whose outcome had to be found out
-
-	Most uint64 // how often the request that was overtaken most was overtaken
-}
-
 // appends are the counters of Appends, written by the sequencer.
 type appends struct {
 	landed, lost, duplicate, failed, unknown, most atomic.Uint64
 }
 
-func (a *appends) read() Appends {
-	return Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
+func (a *appends) read() ledger.Appends {
+	return ledger.Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
 		Failed: a.failed.Load(), Unknown: a.unknown.Load(), Most: a.most.Load()}
 }
 
@@ -150,13 +124,13 @@ func (l *Ledger) Checkpoint() []byte {
 	if h, ok := l.Cosigned(); ok && l.Policies().At(l.Head().Size).Asks() {
 		return h.Checkpoint
 	}
-	return l.shown.published.Load().Checkpoint
+	return l.shown.Published.Load().Checkpoint
 }
 
 // Live returns counts for metrics.
-func (l *Ledger) Live() Live {
+func (l *Ledger) Live() ledger.Live {
 	live := *l.live.Load()
-	live.Cosigned, live.Appends = l.cosignedSize(), l.appends.read()
+	live.Cosigned, live.Appends = l.CosignedSize(), l.appends.read()
 	return live
 }
 
@@ -169,22 +143,22 @@ type Abilities struct {
 
 // Ready reports whether everything works. The ledger's kill switch is no fault: a load balancer goes on sending.
 func (a Abilities) Ready() bool {
-	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, ErrKilled))
+	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, ledger.ErrKilled))
 }
 
 // Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
 func (l *Ledger) Abilities() (a Abilities) {
 	a.Commit = l.Ready()
-	if cause := CauseOf(a.Commit); cause != "" && !cause.Reads() {
+	if cause := ledger.CauseOf(a.Commit); cause != "" && !cause.Reads() {
 		a.Read = a.Commit
 	}
 	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {
-		a.Deal = l.witnesses.lacking()
+		a.Deal = l.Rounds.Lacking()
 	}
 	if live := l.live.Load(); a.Commit == nil && live.Latched {
-		a.Commit = ErrLatched
+		a.Commit = ledger.ErrLatched
 	} else if a.Commit == nil && live.Killed {
-		a.Commit = ErrKilled
+		a.Commit = ledger.ErrKilled
 	}
 	return a
 }

@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // loadChunk is how many entries are folded before their leaves go into the tree. It bounds
@@ -29,7 +30,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	if err := l.restore(ctx, head); err != nil {
 		return err
 	}
-	from := l.memory.state.Size()
+	from := l.memory.State.Size()
 	l.cfg.Step(fmt.Sprintf("the folding of %d entries", head.Size-min(from, head.Size)))
 	leaves, err := l.foldRows(ctx, from, head.Size, loadChunk)
 	if err != nil {
@@ -38,14 +39,14 @@ func (l *Ledger) load(ctx context.Context) error {
 	if err := l.keep(leaves); err != nil {
 		return err
 	}
-	if g := l.memory.state.Genesis(); g.Origin != l.cfg.Info.Origin {
+	if g := l.memory.State.Genesis(); g.Origin != l.cfg.Info.Origin {
 		return fmt.Errorf("the genesis has the origin %q", g.Origin)
 	}
-	g, err := l.shown.tree.extend(nil)
+	g, err := l.shown.Tree.Extend(nil)
 	if err != nil {
 		return err
 	}
-	l.memory.head = head
+	l.memory.Head = head
 	if err := l.checkHead(ctx, g, head, from); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (l *Ledger) load(ctx context.Context) error {
 // restore begins with the cache, so that only the entries above it are folded. If there is no
 // cache, or it does not hold, nothing changes and all entries are folded: whether the ledger
 // is damaged is for the entries to say. The error is that of ctx alone.
-func (l *Ledger) restore(ctx context.Context, head Head) error {
+func (l *Ledger) restore(ctx context.Context, head ledger.Head) error {
 	file, err := os.Open(cachePath(l.cfg.Mark))
 	if errors.Is(err, os.ErrNotExist) {
 		if head.Size >= 2*l.cfg.CacheEvery {
@@ -78,21 +79,21 @@ func (l *Ledger) restore(ctx context.Context, head Head) error {
 
 // restoreFrom takes state and tree from a cache, after checking that it is of this ledger's
 // genesis and of the tree of head. On an error nothing has changed.
-func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) error {
+func (l *Ledger) restoreFrom(ctx context.Context, head ledger.Head, file *os.File) error {
 	header, state, err := l.readCache(head, file)
 	if err != nil {
 		return err
 	}
-	under := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
-	edge, err := edgeAt(under, header.Size)
+	under := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.OwnTiles(ctx))
+	edge, err := ledger.EdgeAt(under, header.Size)
 	if err != nil {
 		return err
 	}
-	whole, err := edge.extend(nil)
+	whole, err := edge.Extend(nil)
 	if err != nil {
 		return err
 	}
-	switch root, err := whole.root(); {
+	switch root, err := whole.Root(); {
 	case err != nil:
 		return err
 	case root != header.Root:
@@ -116,8 +117,8 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	if err := l.checkHandovers(ctx, head, keys, 0); err != nil {
 		return err
 	}
-	l.shown.genesis, l.shown.genesisHash = genesis, header.Genesis
-	l.memory.state, l.shown.tree = state, edge
+	l.shown.Genesis, l.shown.GenesisHash = genesis, header.Genesis
+	l.memory.State, l.shown.Tree = state, edge
 	l.cache.size, l.cache.key = header.Size, string(state.SigningKey())
 	return nil
 }
@@ -144,104 +145,104 @@ func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leave
 		}
 	}
 	if next == 0 || next != to {
-		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
+		return nil, fmt.Errorf("%w: entry %d is missing", ledger.ErrFrozen, next)
 	}
 	return leaves, nil
 }
 
 // keep commits the folded entries to the state and adds their leaves to the tree.
 func (l *Ledger) keep(leaves []tlog.Hash) error {
-	g, err := l.shown.tree.extend(leaves)
+	g, err := l.shown.Tree.Extend(leaves)
 	if err != nil {
 		return err
 	}
-	full, err := g.tiles()
+	full, err := g.Tiles()
 	if err != nil {
 		return err
 	}
-	l.memory.state.Commit()
-	l.shown.edge.Lock()
-	defer l.shown.edge.Unlock()
-	l.shown.tree.grow(g, full)
+	l.memory.State.Commit()
+	l.shown.Edge.Lock()
+	defer l.shown.Edge.Unlock()
+	l.shown.Tree.Grow(g, full)
 	return nil
 }
 
 // fold applies a stored row as entry index.
-func (l *Ledger) fold(row Row, index uint64) error {
+func (l *Ledger) fold(row ledger.Row, index uint64) error {
 	if row.Index != index {
-		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+		return fmt.Errorf("%w: entry %d is missing", ledger.ErrFrozen, index)
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err == nil {
-		err = l.memory.state.Apply(e)
+		err = l.memory.State.Apply(e)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
+		return fmt.Errorf("%w: entry %d: %w", ledger.ErrFrozen, index, err)
 	}
 	if index == 0 {
-		l.shown.genesis, l.shown.genesisHash = e, sha256.Sum256(row.Entry)
+		l.shown.Genesis, l.shown.GenesisHash = e, sha256.Sum256(row.Entry)
 	}
 	return nil
 }
 
 // advance brings state and tree from the known head to a stored head of another daemon, after checking that it extends
 // the known head and is signed with the keys in force. On an error nothing has changed.
-func (l *Ledger) advance(ctx context.Context, head Head) error {
-	mark := l.memory.state.Mark()
-	var full []Tile
+func (l *Ledger) advance(ctx context.Context, head ledger.Head) error {
+	mark := l.memory.State.Mark()
+	var full []ledger.Tile
 	g, err := l.replay(ctx, head)
 	if err == nil {
-		full, err = g.tiles()
+		full, err = g.Tiles()
 	}
 	if err != nil {
-		l.memory.state.Rollback(mark)
+		l.memory.State.Rollback(mark)
 		return err
 	}
-	l.memory.state.Commit()
+	l.memory.State.Commit()
 	l.showKeys()
-	l.shown.edge.Lock()
-	l.shown.tree.grow(g, full)
-	l.shown.edge.Unlock()
-	l.memory.head = head
+	l.shown.Edge.Lock()
+	l.shown.Tree.Grow(g, full)
+	l.shown.Edge.Unlock()
+	l.memory.Head = head
 	return nil
 }
 
 // replay folds the entries between the known head and a stored one, and checks the stored head's root and signatures.
-func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
-	if head.Size < l.memory.head.Size {
-		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.memory.head.Size)
+func (l *Ledger) replay(ctx context.Context, head ledger.Head) (*ledger.Growth, error) {
+	if head.Size < l.memory.Head.Size {
+		return nil, fmt.Errorf("%w: size %d after %d", ledger.ErrFrozen, head.Size, l.memory.Head.Size)
 	}
-	leaves, err := l.foldRows(ctx, l.memory.head.Size, head.Size, 0)
+	leaves, err := l.foldRows(ctx, l.memory.Head.Size, head.Size, 0)
 	if err != nil {
 		return nil, err
 	}
-	g, err := l.shown.tree.extend(leaves)
+	g, err := l.shown.Tree.Extend(leaves)
 	if err != nil {
 		return nil, err
 	}
-	return g, l.checkHead(ctx, g, head, l.memory.head.Size)
+	return g, l.checkHead(ctx, g, head, l.memory.Head.Size)
 }
 
 // checkHead refuses a stored head whose root is not that of its entries, or whose checkpoint does not say so under the
 // signing keys in force. It checks the handovers of those that the entries from an index on brought.
-func (l *Ledger) checkHead(ctx context.Context, g *growth, head Head, from uint64) error {
-	root, err := g.root()
+func (l *Ledger) checkHead(ctx context.Context, g *ledger.Growth, head ledger.Head, from uint64) error {
+	root, err := g.Root()
 	if err != nil {
 		return err
 	}
 	if root != head.Root {
-		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
+		return fmt.Errorf("%w: the entries do not lead to the stored root", ledger.ErrFrozen)
 	}
 	var c audit.Checkpoint
-	keys, err := historyOf(l.shown.genesis, l.memory.state.KeyEntries())
+	keys, err := historyOf(l.shown.Genesis, l.memory.State.KeyEntries())
 	if err == nil {
 		c, err = audit.OpenCheckpoint(head.Checkpoint, audit.Verifiers(keys.InForce())...)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: the stored checkpoint: %w", ErrFrozen, err)
+		return fmt.Errorf("%w: the stored checkpoint: %w", ledger.ErrFrozen, err)
 	}
 	if c.Size != head.Size || c.Root != root {
-		return fmt.Errorf("%w: the stored checkpoint is of another head", ErrFrozen)
+		return fmt.Errorf("%w: the stored checkpoint is of another head", ledger.ErrFrozen)
 	}
 	return l.checkHandovers(ctx, head, keys, from)
 }

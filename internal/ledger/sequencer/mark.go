@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/process"
 )
 
@@ -40,7 +41,7 @@ const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645
 func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
-		return newest, 0, fmt.Errorf("%w (%s)", ErrNoMark, path)
+		return newest, 0, fmt.Errorf("%w (%s)", ledger.ErrNoMark, path)
 	}
 	if err != nil {
 		return newest, 0, fmt.Errorf("reading the high-water mark: %w", err)
@@ -75,7 +76,7 @@ func openMark(path string) (*mark, error) {
 	// Two daemons on one data directory would each believe in the other's mark.
 	if err := process.LockFile(f); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Close()
-		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ErrMarkLocked, err)
+		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ledger.ErrMarkLocked, err)
 	}
 	m := &mark{file: f}
 	if err := m.held.Add(path); err != nil {
@@ -109,7 +110,7 @@ func (m *mark) write(signed []byte) error {
 
 // syncEvery syncs the file at an interval, until running ends.
 func (m *mark) syncEvery(running context.Context, interval time.Duration) {
-	for Sleep(running, interval, nil) {
+	for ledger.Sleep(running, interval, nil) {
 		m.sync()
 	}
 }

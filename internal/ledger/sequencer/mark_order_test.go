@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // onError calls a function for each line at level error, on the goroutine that logs.
@@ -91,7 +92,7 @@ func TestFollowedMark(t *testing.T) {
 		if err := b.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if size, err := ledger.MarkSize(h.mark("mark2"), h.key); err != nil || size != a.Head().Size {
+		if size, err := sequencer.MarkSize(h.mark("mark2"), h.key); err != nil || size != a.Head().Size {
 			t.Errorf("the mark has size %d, the ledger %d: %v", size, a.Head().Size, err)
 		}
 	})

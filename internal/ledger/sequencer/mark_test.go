@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 const testOrigin = "test.example/ledger"
@@ -38,7 +39,7 @@ func testSigner(t *testing.T) (note.Signer, note.Verifier) {
 
 func signed(t *testing.T, s note.Signer, size uint64) []byte {
 	t.Helper()
-	h, err := SignHead(size, tlog.Hash{byte(size)}, s)
+	h, err := ledger.SignHead(size, tlog.Hash{byte(size)}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestMark(t *testing.T) {
 	t.Parallel()
 	signer, key := testSigner(t)
 	path := filepath.Join(t.TempDir(), "mark")
-	if _, _, err := readMark(path, key); !errors.Is(err, ErrNoMark) {
+	if _, _, err := readMark(path, key); !errors.Is(err, ledger.ErrNoMark) {
 		t.Fatalf("reading no file: %v", err)
 	}
 	m, err := openMark(path)
@@ -123,7 +124,7 @@ func TestMarkSlotFits(t *testing.T) {
 		}
 		signers = append(signers, signer)
 	}
-	head, err := SignHead(audit.MaxInteger, tlog.Hash{255}, signers...)
+	head, err := ledger.SignHead(audit.MaxInteger, tlog.Hash{255}, signers...)
 	if err != nil || len(head.Checkpoint) > 645 || len(head.Checkpoint) > markSlot {
 		t.Errorf("%d bytes in a slot of %d: %v", len(head.Checkpoint), markSlot, err)
 	}

@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"

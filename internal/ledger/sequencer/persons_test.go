@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // person is an administrator with a key.
@@ -39,7 +40,7 @@ func newPerson(t *testing.T, name string) person {
 }
 
 // approve is the act of these administrators that approves body, as identity writes it.
-func approve(t *testing.T, l *ledger.Ledger, identity string, body audit.Body, by ...person) *audit.ActEntry {
+func approve(t *testing.T, l *sequencer.Ledger, identity string, body audit.Body, by ...person) *audit.ActEntry {
 	t.Helper()
 	p, err := l.Persons(t.Context())
 	if err != nil {
@@ -239,7 +240,7 @@ func TestProductionGenesis(t *testing.T) {
 			"two, and takeover less": {[]audit.Administrator{alice, bob}, slices.Delete(slices.Clone(needed), 2, 3)},
 		} {
 			g.Administrators, g.TwoPersons = c.persons, c.acts
-			err := ledger.Create(t.Context(), store, ledger.Info{Name: "main", Origin: origin}, g, h.signer,
+			err := sequencer.Create(t.Context(), store, ledger.Info{Name: "main", Origin: origin}, g, h.signer,
 				h.mark("mark"), time.Now())
 			wantRule(t, name, err, audit.RuleAdmins)
 		}

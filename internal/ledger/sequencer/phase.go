@@ -1,10 +1,11 @@
-package ledger
+package sequencer
 
 import (
 	"fmt"
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // phase is what the sequencer can do now.
@@ -73,12 +74,12 @@ func (c *clock) now(newest int64) (int64, error) {
 	if c.started {
 		expected := c.wall.Add(elapsed - c.elapsed)
 		if step := wall.Round(0).Sub(expected.Round(0)); step.Abs() > c.limit {
-			return 0, fmt.Errorf("%w by %s, more than %s", ErrClock, step.Round(time.Millisecond), c.limit)
+			return 0, fmt.Errorf("%w by %s, more than %s", ledger.ErrClock, step.Round(time.Millisecond), c.limit)
 		}
 	}
 	ms := wall.UnixMilli()
 	if behind := newest - ms; behind > c.limit.Milliseconds() {
-		return 0, fmt.Errorf("%w: it is %d ms behind the newest entry", ErrClock, behind)
+		return 0, fmt.Errorf("%w: it is %d ms behind the newest entry", ledger.ErrClock, behind)
 	}
 	if !c.started || elapsed-c.elapsed >= rebase {
 		c.started, c.wall, c.elapsed = true, wall, elapsed

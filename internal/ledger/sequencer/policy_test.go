@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/witness"
 	"shuffled/internal/witness/witnesstest"
 )
@@ -70,7 +72,7 @@ func (q *quorum) names() (names []string) {
 }
 
 // addPolicy changes the policy as an administrator does.
-func (w *witnessed) addPolicy(l *ledger.Ledger, q *quorum) uint64 {
+func (w *witnessed) addPolicy(l *sequencer.Ledger, q *quorum) uint64 {
 	w.t.Helper()
 	a, err := l.AddKey(w.t.Context(), as("tok_admin"), q.entry(), nil)
 	if err != nil {
@@ -80,7 +82,7 @@ func (w *witnessed) addPolicy(l *ledger.Ledger, q *quorum) uint64 {
 }
 
 // asked waits until exactly the members of these quorums are asked.
-func (w *witnessed) asked(l *ledger.Ledger, quorums ...*quorum) {
+func (w *witnessed) asked(l *sequencer.Ledger, quorums ...*quorum) {
 	w.t.Helper()
 	var want []string
 	for _, q := range quorums {
@@ -249,10 +251,10 @@ func TestPolicyWaits(t *testing.T) {
 }
 
 // everyone waits until these witnesses cosigned the newest head.
-func (w *witnessed) everyone(l *ledger.Ledger, q *quorum) {
+func (w *witnessed) everyone(l *sequencer.Ledger, q *quorum) {
 	w.t.Helper()
 	waitFor(w.t, func() bool {
-		return !slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool {
+		return !slices.ContainsFunc(l.Witnesses(), func(s cosign.WitnessState) bool {
 			return slices.Contains(q.names(), s.Name) && s.Size < l.Head().Size
 		})
 	})
@@ -338,7 +340,7 @@ func TestPoliciesOnTwoDaemons(t *testing.T) {
 		b := w.open(w.config("second"))
 		stop := make(chan struct{})
 		var group sync.WaitGroup
-		for name, l := range map[string]*ledger.Ledger{"a": a, "b": b} {
+		for name, l := range map[string]*sequencer.Ledger{"a": a, "b": b} {
 			group.Go(func() {
 				for n := uint64(0); ; n++ {
 					select {
@@ -358,7 +360,7 @@ func TestPoliciesOnTwoDaemons(t *testing.T) {
 		for range 3 {
 			last = newQuorum(t, w.vkey)
 			w.awaitCosigned(a, w.addPolicy(a, last))
-			for _, l := range []*ledger.Ledger{a, b} { // before the next one
+			for _, l := range []*sequencer.Ledger{a, b} { // before the next one
 				w.asked(l, last)
 			}
 		}
@@ -517,7 +519,7 @@ func TestPolicyOfOthers(t *testing.T) {
 	}
 	w.asked(b, next)
 	w.asked(a, next)
-	for _, l := range []*ledger.Ledger{a, b} {
+	for _, l := range []*sequencer.Ledger{a, b} {
 		if h, err := l.CosignedAtMost(t.Context(), row.Size); err != nil || h.Size != row.Size {
 			t.Errorf("the checkpoint that hands on: size %d, %v; want %d", h.Size, err, row.Size)
 		}

@@ -1,8 +1,9 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"runtime"
 	"strings"
@@ -15,11 +16,12 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // apart opens two daemons on the house's ledger of which the second hears of the
 // first only when it is asked, and counts how often it reads the head.
-func (h *house) apart(change func(*ledger.Config)) (a, b *ledger.Ledger, s *slowHead) {
+func (h *house) apart(change func(*ledger.Config)) (a, b *sequencer.Ledger, s *slowHead) {
 	h.t.Helper()
 	c := h.config("mark")
 	c.Probe = time.Hour
@@ -233,4 +235,156 @@ func TestReadOfAnothersFrozen(t *testing.T) {
 			t.Errorf("closed: %v", err)
 		}
 	})
+}
+
+// slowHead is a store whose head is read only once free is closed, or its reader has left.
+type slowHead struct {
+	ledger.Store
+	free  atomic.Pointer[chan struct{}]
+	asked chan struct{} // capacity 1
+	times atomic.Int64
+}
+
+func (s *slowHead) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) {
+	if free := s.free.Load(); free != nil {
+		s.times.Add(1)
+		select {
+		case s.asked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-*free:
+		case <-ctx.Done():
+			return ledger.Head{}, ctx.Err()
+		}
+	}
+	return s.Store.Head(ctx, id)
+}
+
+// slowSecond opens a second daemon whose heads are slow from now on until free is
+// closed, alongside one that has written an entry which it does not know.
+func (h *house) slowSecond() (b *sequencer.Ledger, row ledger.Row, s *slowHead, free chan struct{}) {
+	h.t.Helper()
+	idle := func(c *ledger.Config) { c.Probe = time.Hour }
+	c := h.config("mark")
+	idle(&c)
+	a := h.open(c)
+	s, free = &slowHead{Store: h.store, asked: make(chan struct{}, 1)}, make(chan struct{})
+	b = h.second(func(c *ledger.Config) { idle(c); c.Store = s })
+	at := h.must(a, propose(commit("t", 1)))[0].Index
+	rows, err := h.store.ByShuffles(h.t.Context(), ledger.IDOf(origin), ledger.Durable, at)
+	if err != nil || len(rows[0]) != 1 {
+		h.t.Fatal(rows, err)
+	}
+	s.free.Store(&free)
+	return b, rows[0][0], s, free
+}
+
+// TestReaderLeaves: that somebody who reads another daemon's entry leaves says
+// nothing of the store: the ledger stays ready.
+func TestReaderLeaves(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, openSQLite(t))
+	b, row, s, free := h.slowSecond()
+	ctx, leave := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Authentic(ctx, []ledger.Row{row}) }()
+	<-s.asked
+	leave()
+	close(free)
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := b.Ready(); err != nil {
+		t.Errorf("a reader left: %v", err)
+	}
+	// Nor does somebody who has left before.
+	if err := b.Refresh(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := b.Ready(); err != nil {
+		t.Errorf("a reader had left: %v", err)
+	}
+}
+
+// countingStore counts the cosigned checkpoints that are read.
+type countingStore struct {
+	ledger.Store
+	rows *atomic.Int64
+}
+
+func (c countingStore) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
+	return func(yield func(ledger.Head, error) bool) {
+		for h, err := range c.Store.CosignedFrom(ctx, id, size) {
+			c.rows.Add(1)
+			if !yield(h, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestFollowSkips: at a start, the rows between two policies are not read: none of them can let the second take over.
+func TestFollowSkips(t *testing.T) {
+	onBothStores(t, func(t *testing.T, store ledger.Store) {
+		w := newWitnessed(t, store, audit.DealsSigned)
+		l := w.open(w.config("mark"))
+		q1 := newQuorum(t, w.vkey)
+		w.addPolicy(l, q1)
+		w.asked(l, q1)
+		for i := range 60 {
+			a := w.must(l, propose(commit("t", uint64(i+1))))[0].Index
+			w.awaitCosigned(l, a)
+		}
+		q2 := newQuorum(t, w.vkey)
+		w.addPolicy(l, q2)
+		w.asked(l, q2)
+		l.Close()
+		var rows atomic.Int64
+		c := w.config("mark")
+		c.Store = countingStore{store, &rows}
+		w.open(c)
+		t.Logf("rows read at start: %d", rows.Load())
+		if rows.Load() > 8 {
+			t.Errorf("every cosigned row between two policies is read and held: %d", rows.Load())
+		}
+	})
+}
+
+// TestOneWitnessTwice: while a policy waits, one witness cosigns at two addresses. It is one witness: no quorum of two,
+// and one line of the checkpoint that the others cosign with it.
+func TestOneWitnessTwice(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	l := w.open(w.addresses(newNobody(), new(atomic.Int64)))
+	w.everyWitness(l)
+	w.awaitCosigned(l, l.Head().Size-1)
+	w.down(true, 1, 2)
+	w.must(l, propose(&audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("/moved")}))
+	c := w.must(l, propose(commit("t", 1)))[0]
+	waitFor(t, func() bool {
+		cosigned := 0
+		for _, s := range l.Witnesses() {
+			if s.Err == nil && s.Size > c.Index {
+				cosigned++
+			}
+		}
+		return cosigned == 2 // by the first, at each of its addresses
+	})
+	if h, _ := l.Cosigned(); h.Size > c.Index {
+		t.Errorf("one witness of three cosigned size %d, and that is taken for a quorum", h.Size)
+	}
+	w.down(false, 1, 2)
+	w.awaitCosigned(l, c.Index)
+	h, _ := l.Cosigned()
+	_, signatures, _ := strings.Cut(string(h.Checkpoint), "\n\n")
+	by := make(map[string]int)
+	for line := range strings.Lines(signatures) {
+		by[strings.Fields(line)[1]]++
+	}
+	for name, n := range by {
+		if n != 1 || len(by) != 4 {
+			t.Errorf("%d lines of %s, and %d signers:\n%s", n, name, len(by), h.Checkpoint)
+		}
+	}
 }

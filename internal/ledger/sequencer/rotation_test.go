@@ -1,20 +1,27 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
+	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/witness"
 	"shuffled/internal/witness/witnesstest"
 )
 
@@ -58,7 +65,7 @@ func (h *house) holding(mark string, signers ...note.Signer) ledger.Config {
 }
 
 // rotate hands on to the key; what is proved from then on is proved under it.
-func (h *house) rotate(l *ledger.Ledger, next signingKey) ledger.Appended {
+func (h *house) rotate(l *sequencer.Ledger, next signingKey) ledger.Appended {
 	h.t.Helper()
 	old := h.key
 	a := h.must(l, propose(next.rotation()))[0]
@@ -80,7 +87,7 @@ func (h *house) rotate(l *ledger.Ledger, next signingKey) ledger.Appended {
 
 // amongOthers queues proposals behind one that is being written, and holds the
 // batches against the rule that a rotation stands alone. It returns its index.
-func (h *house) amongOthers(l *ledger.Ledger, f *faultyStore, old, next note.Verifier,
+func (h *house) amongOthers(l *sequencer.Ledger, f *faultyStore, old, next note.Verifier,
 	bodies []audit.Body) (index uint64) {
 	t := h.t
 	t.Helper()
@@ -158,7 +165,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("the history: %+v", keys)
 		}
 
-		read := func(l *ledger.Ledger) {
+		read := func(l *sequencer.Ledger) {
 			t.Helper()
 			for row, err := range f.Rows(t.Context(), l.ID(), first.Index, first.Index+1) {
 				if err != nil {
@@ -211,7 +218,7 @@ func TestRotationOnTwoDaemons(t *testing.T) {
 		h.must(b, propose(commit("b", 1)))
 		h.rotate(a, next)
 		// b and c may not have looked yet: the head is not the one they know.
-		for name, l := range map[string]*ledger.Ledger{"b": b, "c": c} {
+		for name, l := range map[string]*sequencer.Ledger{"b": b, "c": c} {
 			if _, err := on(l).Append(t.Context(), propose(commit(name, 2))); !errors.Is(err, ledger.ErrNoKey) {
 				t.Errorf("%s signs without the key in force: %v", name, err)
 			}
@@ -258,7 +265,7 @@ func TestOpenedWithoutTheKey(t *testing.T) {
 		t.Errorf("%d daemons have begun, want 2", starts)
 	}
 	// A key that never was this ledger's is a mistake, not a state.
-	if l, err := ledger.Open(t.Context(), h.holding("third", newSigningKey(t))); err == nil {
+	if l, err := sequencer.Open(t.Context(), h.holding("third", newSigningKey(t))); err == nil {
 		l.Close()
 		t.Error("opened with a key that is none of the ledger's")
 	}
@@ -320,7 +327,7 @@ func TestForgedRotation(t *testing.T) {
 			t.Errorf("a daemon that runs: %v, size %d", l.Ready(), l.Head().Size)
 		}
 		l.Close()
-		if l, err := ledger.Open(t.Context(), h.holding("mark", h.signer, thief)); err == nil {
+		if l, err := sequencer.Open(t.Context(), h.holding("mark", h.signer, thief)); err == nil {
 			l.Close()
 			t.Error("a daemon opened a ledger that was handed on without its key")
 		}
@@ -514,7 +521,7 @@ func TestWitnessedRotation(t *testing.T) {
 		w.awaitCosigned(l, after)
 		w.must(l, propose(oneCard(before)))
 		waitFor(t, func() bool {
-			return slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool {
+			return slices.ContainsFunc(l.Witnesses(), func(s cosign.WitnessState) bool {
 				return s.Name == w.witnesses[0].Name && s.Err != nil && strings.Contains(s.Err.Error(), "403")
 			})
 		})
@@ -531,11 +538,11 @@ func TestWitnessedRotation(t *testing.T) {
 }
 
 // everyWitnessBut waits until all other witnesses cosigned the newest head.
-func (w *witnessed) everyWitnessBut(l *ledger.Ledger, name string) {
+func (w *witnessed) everyWitnessBut(l *sequencer.Ledger, name string) {
 	w.t.Helper()
 	waitFor(w.t, func() bool {
 		return !slices.ContainsFunc(l.Witnesses(),
-			func(s ledger.WitnessState) bool { return s.Name != name && s.Size < l.Head().Size })
+			func(s cosign.WitnessState) bool { return s.Name != name && s.Size < l.Head().Size })
 	})
 }
 
@@ -568,7 +575,340 @@ func TestRollbackAcrossRotation(t *testing.T) {
 }
 
 // vkeyOf returns the verifier key of the Ed25519 key in force.
-func vkeyOf(l *ledger.Ledger) string {
+func vkeyOf(l *sequencer.Ledger) string {
 	vkey, _ := audit.VKey(l.Info().Origin, l.KeyHistory().InForce()[0].Public)
 	return vkey
+}
+
+func newLongKey(t *testing.T) (*keys.MLDSAKey, *audit.Key) {
+	t.Helper()
+	k, err := keys.GenerateMLDSA(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, &audit.Key{Subject: audit.SubjectSigning, Public: k.Public()}
+}
+
+// signedWith holds the newest checkpoint against what signs it.
+func signedWith(t *testing.T, l *sequencer.Ledger, lines int, keys ...note.Verifier) {
+	t.Helper()
+	head := l.Head()
+	if _, err := audit.OpenCheckpoint(head.Checkpoint, keys...); err != nil {
+		t.Errorf("size %d: %v", head.Size, err)
+	}
+	if n := strings.Count(string(head.Checkpoint), "\n— "); n != lines {
+		t.Errorf("size %d: %d signatures, want %d", head.Size, n, lines)
+	}
+}
+
+// TestMLDSA: a ledger takes a key of ML-DSA-44 alongside that of Ed25519, signs every
+// checkpoint with both, replaces either, and goes on from each after a restart.
+func TestMLDSA(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		first, enter := newLongKey(t)
+		second, replace := newLongKey(t)
+		ed := newSigningKey(t)
+		c := h.holding("mark", h.signer, first.At(0), second.At(0), ed)
+		l := h.open(c)
+		h.must(l, propose(commit("before", l.Head().Size)))
+		signedWith(t, l, 1, h.key)
+		old := l.Head()
+		h.must(l, propose(enter))
+		signedWith(t, l, 2, h.key, first.Verifier())
+		h.must(l, propose(commit("both", l.Head().Size)))
+		signedWith(t, l, 2, h.key, first.Verifier())
+		h.must(l, propose(replace))
+		signedWith(t, l, 3, h.key, second.Verifier())
+		signedWith(t, l, 3, h.key, first.Verifier())
+		h.must(l, propose(commit("second", l.Head().Size)))
+		signedWith(t, l, 2, h.key, second.Verifier())
+		before := h.key
+		h.must(l, propose(ed.rotation()))
+		signedWith(t, l, 3, before, second.Verifier())
+		signedWith(t, l, 3, ed.key, second.Verifier())
+		h.key = ed.key
+		_, err := audit.OpenCheckpoint(old.Checkpoint, before, first.Verifier())
+		if !errors.Is(err, audit.ErrSignature) {
+			t.Errorf("a checkpoint from before with both keys pinned: %v", err)
+		}
+		size := l.Head().Size
+		l.Close()
+		l = h.open(c)
+		if l.Head().Size < size {
+			t.Errorf("size %d after a restart, was %d", l.Head().Size, size)
+		}
+		h.must(l, propose(commit("again", l.Head().Size)))
+		signedWith(t, l, 2, ed.key, second.Verifier())
+		texts, err := l.Handovers(t.Context(), l.Head())
+		if err != nil || len(texts) != 3 {
+			t.Errorf("%d hand-overs: %v", len(texts), err)
+		}
+		l.Close()
+
+		// Without the key of ML-DSA-44 nothing is signed, and reads go on.
+		l = h.open(h.holding("mark", ed))
+		_, err = on(l).Append(t.Context(), propose(commit("alone", l.Head().Size)))
+		if !errors.Is(err, ledger.ErrNoKey) {
+			t.Errorf("without the key: %v", err)
+		}
+	})
+}
+
+// TestMLDSAStays: a key of ML-DSA-44 in force is not retired.
+func TestMLDSAStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		first, enter := newLongKey(t)
+		second, replace := newLongKey(t)
+		l := h.open(h.holding("mark", h.signer, first.At(0), second.At(0)))
+		h.must(l, propose(enter))
+		retire := propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning,
+			ID: audit.KeyID(first.Public())})
+		var illegal *audit.Illegal
+		if _, err := on(l).Append(t.Context(), retire); !errors.As(err, &illegal) || illegal.Code != audit.RuleKey {
+			t.Errorf("in force: %v", err)
+		}
+		if _, err := on(l).Append(t.Context(), propose(enter)); !errors.As(err, &illegal) {
+			t.Errorf("the same key twice: %v", err)
+		}
+		h.must(l, propose(replace))
+		h.must(l, retire)
+	})
+}
+
+// gatedWitness is the way to a witness that can be held up, and cut.
+type gatedWitness struct {
+	ledger.Witness
+	gates *gates
+	name  string
+}
+
+// gates are those of one daemon, by the name of the witness.
+type gates struct {
+	mu   sync.Mutex
+	shut map[string]chan struct{}
+	cut  map[string]bool
+}
+
+func (g gatedWitness) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte,
+	error) {
+	g.gates.mu.Lock()
+	shut, cut := g.gates.shut[g.name], g.gates.cut[g.name]
+	g.gates.mu.Unlock()
+	if cut {
+		return nil, errors.New("cut")
+	}
+	if shut != nil {
+		<-shut
+	}
+	return g.Witness.AddCheckpoint(context.WithoutCancel(ctx), old, proof, checkpoint)
+}
+
+// behind puts the daemon's witnesses behind gates.
+func behind(c *ledger.Config) *gates {
+	g := &gates{shut: make(map[string]chan struct{}), cut: make(map[string]bool)}
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		return gatedWitness{&witness.Client{URL: one.URL, Keys: []note.Verifier{one.Key}}, g, one.Name}, nil
+	}
+	return g
+}
+
+func (g *gates) setCut(names ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, name := range names {
+		g.cut[name] = true
+	}
+}
+
+// setShut holds up the witnesses until what it returns is called.
+func (g *gates) setShut(names ...string) (open func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	until := make(chan struct{})
+	for _, name := range names {
+		g.shut[name] = until
+	}
+	return sync.OnceFunc(func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, name := range names {
+			delete(g.shut, name)
+		}
+		close(until)
+	})
+}
+
+// cosignedBy waits until the witnesses cosigned a head of the daemon of that size.
+func (w *witnessed) cosignedBy(l *sequencer.Ledger, size uint64, names ...string) {
+	w.t.Helper()
+	waitFor(w.t, func() bool {
+		n := 0
+		for _, s := range l.Witnesses() {
+			if slices.Contains(names, s.Name) && s.Size == size {
+				n++
+			}
+		}
+		return n == len(names)
+	})
+}
+
+// TestRoundBelowHandover: a daemon asks for a head while another lets the waiting policy take over at a larger one.
+// What the new quorum alone cosigned of the smaller head is not cosigned: the old policy governs it.
+func TestRoundBelowHandover(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	old := (&quorum{witnesses: w.witnesses}).write(t)
+	next := newQuorum(t, w.vkey)
+	names := []string{next.witnesses[0].Name, next.witnesses[1].Name, next.witnesses[2].Name}
+	ca := w.config("mark")
+	cut := behind(&ca)
+	a := w.open(ca)
+	w.awaitCosigned(a, w.must(a, propose(commit("t", 1)))[0].Index)
+	cut.setCut(append(names, old.names()...)...) // the new policy is not handed on to by this daemon yet
+	w.copyMark("mark", "second")
+	cb := w.config("second")
+	held := behind(&cb)
+	b := w.open(cb)
+	w.everyone(b, old)
+	openOld, openLast := held.setShut(old.names()...), held.setShut(names[2])
+	defer openOld()
+	defer openLast()
+	index := w.must(b, propose(next.entry()))[0].Index
+	size := index + 1
+	w.cosignedBy(b, size, names[:2]...) // and the others are held up
+
+	above := w.must(a, propose(commit("t", 2)))[0].Index
+	cut.mu.Lock()
+	cut.cut = map[string]bool{names[2]: true}
+	cut.mu.Unlock()
+	w.awaitCosigned(a, above)
+	w.asked(a, next)
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.asked(b, next)
+	openLast()
+	w.cosignedBy(b, size, names[2])
+	for h, err := range w.store.CosignedFrom(t.Context(), a.ID(), size) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Size == size {
+			t.Error("what the new quorum alone cosigned below the checkpoint that hands on was stored")
+		}
+	}
+	openOld()
+	w.awaitCosigned(b, w.must(b, propose(commit("t", 3)))[0].Index)
+	w.judged()
+}
+
+// blindStore does not show the cosigned checkpoints while it is blind.
+type blindStore struct {
+	ledger.Store
+	blind atomic.Bool
+	tried chan uint64 // sizes that were put while it was blind
+}
+
+func (s *blindStore) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
+	if s.blind.Load() {
+		return func(yield func(ledger.Head, error) bool) { yield(ledger.Head{}, errors.New("blind")) }
+	}
+	return s.Store.CosignedFrom(ctx, id, size)
+}
+
+func (s *blindStore) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) error {
+	defer s.note(h)
+	return s.Store.PutCosigned(ctx, id, h)
+}
+
+func (s *blindStore) PutHandover(ctx context.Context, id ledger.ID, h ledger.Head, from uint64) error {
+	defer s.note(h)
+	return s.Store.PutHandover(ctx, id, h, from)
+}
+
+func (s *blindStore) note(h ledger.Head) {
+	if s.blind.Load() {
+		select {
+		case s.tried <- h.Size:
+		default:
+		}
+	}
+}
+
+// TestTwoPoliciesWait: of two policies the first takes over on one daemon; the other daemon, which has not seen it,
+// stores no checkpoint of the policy before and the second alone.
+func TestTwoPoliciesWait(t *testing.T) {
+	onBothStores(t, func(t *testing.T, store ledger.Store) {
+		w := newWitnessed(t, store, audit.DealsSigned)
+		old := (&quorum{witnesses: w.witnesses}).write(t)
+		first, second := newQuorum(t, w.vkey), newQuorum(t, w.vkey)
+		ca := w.config("mark")
+		cut := behind(&ca)
+		a := w.open(ca)
+		w.awaitCosigned(a, w.must(a, propose(commit("t", 1)))[0].Index)
+		w.copyMark("mark", "second")
+		cb := w.config("second")
+		seen := &blindStore{Store: store, tried: make(chan uint64, 1)}
+		cb.Store = seen
+		b := w.open(cb)
+		w.everyone(b, old)
+		seen.blind.Store(true)
+		w.awaitCosigned(a, w.addPolicy(a, first))
+		w.asked(a, first)
+		cut.setCut(second.names()...) // it hands on to no other
+		index := w.must(a, propose(second.entry()))[0].Index
+		if err := b.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.asked(b, old, first, second)
+		for size := uint64(0); size <= index; {
+			size = <-seen.tried
+		}
+		if h, ok := b.Cosigned(); ok && h.Size > index {
+			t.Errorf("the checkpoint of size %d counts, which the policy in force did not cosign", h.Size)
+		}
+		seen.blind.Store(false)
+		w.awaitCosigned(b, w.must(b, propose(commit("t", 2)))[0].Index)
+		w.asked(b, second)
+		w.asked(a, second)
+		w.judged()
+	})
+}
+
+// TestRoundAcrossHandover: of two policies that wait the first takes over, on another
+// daemon, while a round for the second is under way. That round has the policy before and
+// the second behind it, and the first governs: nothing of it is stored.
+func TestRoundAcrossHandover(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	old := (&quorum{witnesses: w.witnesses}).write(t)
+	first, second := newQuorum(t, w.vkey), newQuorum(t, w.vkey)
+	ca := w.config("mark")
+	cut := behind(&ca)
+	a := w.open(ca)
+	w.awaitCosigned(a, w.must(a, propose(commit("t", 1)))[0].Index)
+	w.copyMark("mark", "second")
+	cb := w.config("second")
+	held := behind(&cb)
+	seen := &blindStore{Store: w.store, tried: make(chan uint64, 1)}
+	cb.Store = seen
+	b := w.open(cb)
+	w.everyone(b, old)
+	seen.blind.Store(true)
+	w.awaitCosigned(a, w.addPolicy(a, first))
+	w.asked(a, first)
+	cut.setCut(second.names()...) // it hands on to no other
+	open := held.setShut(second.names()...)
+	defer open()
+	size := w.must(a, propose(second.entry()))[0].Index + 1
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.cosignedBy(b, size, old.names()...)
+	seen.blind.Store(false)
+	w.asked(b, first, second)
+	open()
+	w.awaitCosigned(b, size-1)
+	w.judged()
 }

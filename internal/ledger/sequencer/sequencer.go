@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"context"
@@ -8,25 +8,26 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // gather claims what waits, until the limits of one batch are reached.
-func (l *Ledger) gather(first []*request) []*request {
-	var batch []*request
+func (l *Ledger) gather(first []*ledger.Request) []*ledger.Request {
+	var batch []*ledger.Request
 	entries, bytes := 0, 0
 	for requests := first; ; {
 		for _, r := range requests {
-			if r.take() {
+			if r.Take() {
 				batch = append(batch, r)
 				entries += len(r.Bodies)
-				bytes += r.size()
+				bytes += r.Size()
 			}
 		}
-		if entries >= maxBatchEntries || bytes >= maxBatchBytes {
+		if entries >= ledger.MaxBatchEntries || bytes >= ledger.MaxBatchBytes {
 			return batch
 		}
 		select {
-		case requests = <-l.life.queue:
+		case requests = <-l.life.Queue:
 		default:
 			return batch
 		}
@@ -34,7 +35,7 @@ func (l *Ledger) gather(first []*request) []*request {
 }
 
 // process writes the requests, in as many batches as it takes, until each has its answer.
-func (l *Ledger) process(requests []*request) {
+func (l *Ledger) process(requests []*ledger.Request) {
 	for len(requests) > 0 {
 		if l.phase == phaseFrozen {
 			answerAll(requests, l.Ready())
@@ -56,15 +57,15 @@ func (l *Ledger) process(requests []*request) {
 
 // confirm answers the refusals of a draft without entries. They rest on memory, so it reads
 // the head first: if memory was not current, it returns the requests, to be prepared again.
-func (l *Ledger) confirm(d *draft) (again []*request) {
-	ctx, cancel := context.WithTimeout(context.Background(), StoreTimeout)
+func (l *Ledger) confirm(d *draft) (again []*ledger.Request) {
+	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTimeout)
 	defer cancel()
-	known := l.memory.head.Size
+	known := l.memory.Head.Size
 	if err := l.readNewer(ctx); err != nil {
 		answerAll(d.all, err)
 		return nil
 	}
-	if l.memory.head.Size != known {
+	if l.memory.Head.Size != known {
 		return d.all
 	}
 	d.answerRefused()
@@ -74,16 +75,16 @@ func (l *Ledger) confirm(d *draft) (again []*request) {
 // prepare makes a draft of the requests. Here the rules decide, in the order of the queue. A
 // refusal rests on memory, which may not be current, and on entries before it, which may not
 // become durable. So the draft keeps it until the batch has landed.
-func (l *Ledger) prepare(requests []*request) (*draft, error) {
+func (l *Ledger) prepare(requests []*ledger.Request) (*draft, error) {
 	if err := l.canSign(); err != nil {
 		return nil, err
 	}
-	now, err := l.clock.now(l.memory.state.Time())
+	now, err := l.clock.now(l.memory.State.Time())
 	if err != nil {
 		l.stepped = err.Error()
 		return nil, err
 	}
-	d := &draft{mark: l.memory.state.Mark()}
+	d := &draft{mark: l.memory.State.Mark()}
 	noted := make(map[[32]byte]bool)
 	for _, r := range requests {
 		alone := len(d.requests) > 0 && (rotates(&r.Proposal) || rotates(&d.requests[0].Proposal))
@@ -102,17 +103,17 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 		return d, nil
 	}
 	if err := l.seal(d); err != nil {
-		l.memory.state.Rollback(d.mark)
+		l.memory.State.Rollback(d.mark)
 		return nil, err
 	}
 	return d, nil
 }
 
 // place puts the entries of r behind those of d, all or none.
-func (l *Ledger) place(d *draft, r *request, now int64) error {
-	mark, rows := l.memory.state.Mark(), len(d.batch.Rows)
+func (l *Ledger) place(d *draft, r *ledger.Request, now int64) error {
+	mark, rows := l.memory.State.Mark(), len(d.batch.Rows)
 	refuse := func(err error) error {
-		l.memory.state.Rollback(mark)
+		l.memory.State.Rollback(mark)
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
 		return err
 	}
@@ -124,8 +125,8 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	}
 	for i, b := range r.Bodies {
 		for _, rest := range r.Rests {
-			if o, ok := l.memory.state.Shuffle(rest.Shuffle); ok && rest.Body == i && !rest.holds(o) {
-				return refuse(&BodyError{i, rest.Moved})
+			if o, ok := l.memory.State.Shuffle(rest.Shuffle); ok && rest.Body == i && !rest.Holds(o) {
+				return refuse(&ledger.BodyError{Body: i, Err: rest.Moved})
 			}
 		}
 		e := audit.Entry{Time: now, Actor: r.Actor, Body: l.fill(b, now)}
@@ -133,22 +134,22 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		if err != nil {
 			return refuse(err)
 		}
-		row := Row{Index: l.memory.state.Size(), Entry: encoded}
+		row := ledger.Row{Index: l.memory.State.Size(), Entry: encoded}
 		if i < len(r.Kept) {
 			row.Kept = r.Kept[i]
 		}
 		row.Columns(e)
-		if err := l.memory.state.Apply(e); err != nil {
-			return refuse(&BodyError{i, err})
+		if err := l.memory.State.Apply(e); err != nil {
+			return refuse(&ledger.BodyError{Body: i, Err: err})
 		}
 		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
 	}
-	if !l.memory.state.Complete() {
+	if !l.memory.State.Complete() {
 		return refuse(&audit.Illegal{Code: audit.RulePair,
 			Detail: "the close, or the entry that the act approves, does not follow"})
 	}
 	for _, deck := range r.Decks {
-		if !slices.ContainsFunc(d.batch.Decks, func(o Deck) bool { return o.Hash == deck.Hash }) {
+		if !slices.ContainsFunc(d.batch.Decks, func(o ledger.Deck) bool { return o.Hash == deck.Hash }) {
 			d.batch.Decks = append(d.batch.Decks, deck)
 		}
 	}
@@ -160,12 +161,12 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 	switch b := b.(type) {
 	case *audit.Commit:
 		c := *b
-		c.Serial, c.Previous = l.memory.state.Next(c.Context.Table)
+		c.Serial, c.Previous = l.memory.State.Next(c.Context.Table)
 		c.Instance = l.instance
 		if c.CloseBy == 0 {
-			c.CloseBy = now + int64(l.memory.state.Genesis().DefaultCloseBy)*1000
+			c.CloseBy = now + int64(l.memory.State.Genesis().DefaultCloseBy)*1000
 			if p := c.Context.Parent; p != nil {
-				if parent, ok := l.memory.state.Shuffle(p.ID); ok {
+				if parent, ok := l.memory.State.Shuffle(p.ID); ok {
 					c.CloseBy = min(c.CloseBy, parent.Latest)
 				}
 			}
@@ -186,16 +187,16 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 			return &e
 		}
 	}
-	return l.memory.state.Counted(b)
+	return l.memory.State.Counted(b)
 }
 
 // checkpointSize is the size of the checkpoint that a deal or mix names: the newest cosigned
 // one if the genesis asks for that, and otherwise the head that the draft is written behind.
 func (l *Ledger) checkpointSize() uint64 {
-	if l.memory.state.Genesis().Deals == audit.DealsCosigned {
-		return l.cosignedSize()
+	if l.memory.State.Genesis().Deals == audit.DealsCosigned {
+		return l.CosignedSize()
 	}
-	return l.memory.head.Size
+	return l.memory.Head.Size
 }
 
 // seal computes the tree of d and signs its head.
@@ -205,17 +206,17 @@ func (l *Ledger) seal(d *draft) error {
 		leaves[i] = tlog.RecordHash(row.Entry)
 	}
 	var err error
-	if d.growth, err = l.shown.tree.extend(leaves); err != nil {
+	if d.growth, err = l.shown.Tree.Extend(leaves); err != nil {
 		return err
 	}
-	if d.batch.Tiles, err = d.growth.tiles(); err != nil {
+	if d.batch.Tiles, err = d.growth.Tiles(); err != nil {
 		return err
 	}
-	root, err := d.growth.root()
+	root, err := d.growth.Root()
 	if err != nil {
 		return err
 	}
-	if d.batch.Head, err = l.sign(rotates(&d.requests[0].Proposal), uint64(d.growth.size), root); errors.Is(err, ErrNoKey) {
+	if d.batch.Head, err = l.sign(rotates(&d.requests[0].Proposal), uint64(d.growth.Size), root); errors.Is(err, ledger.ErrNoKey) {
 		l.absent.Store(&err) // the next batch does not wait for the same
 	}
 	return err

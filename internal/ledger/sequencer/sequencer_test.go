@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 func TestAppend(t *testing.T) {
@@ -204,14 +205,14 @@ func TestTwoDaemons(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		one := h.open(h.config("mark"))
 		c := h.config("mark2")
-		if _, err := ledger.Open(t.Context(), c); !errors.Is(err, ledger.ErrNoMark) {
+		if _, err := sequencer.Open(t.Context(), c); !errors.Is(err, ledger.ErrNoMark) {
 			t.Fatalf("a second daemon without a mark: %v", err)
 		}
 		c.AdoptHead = "a second daemon"
 		two := h.open(c)
 		const each = 60
 		var wg sync.WaitGroup
-		for i, l := range []*ledger.Ledger{one, two} {
+		for i, l := range []*sequencer.Ledger{one, two} {
 			for client := range 4 {
 				wg.Go(func() {
 					for n := range each {
@@ -285,7 +286,7 @@ func TestRollback(t *testing.T) {
 }
 
 // waitReady waits until the ledger can be written again.
-func waitReady(t *testing.T, l *ledger.Ledger) {
+func waitReady(t *testing.T, l *sequencer.Ledger) {
 	t.Helper()
 	waitFor(t, func() bool { return l.Ready() == nil })
 }
@@ -301,8 +302,8 @@ func TestReceiptsForEver(t *testing.T) {
 				first[a.Index] = a.Receipt.Text()
 			}
 		}
-		reopened := func() *ledger.Ledger { l.Close(); return h.open(h.config("mark")) }
-		for _, l := range []*ledger.Ledger{l, reopened()} {
+		reopened := func() *sequencer.Ledger { l.Close(); return h.open(h.config("mark")) }
+		for _, l := range []*sequencer.Ledger{l, reopened()} {
 			for index, want := range first {
 				text, err := l.Receipt(t.Context(), index)
 				if err != nil {
@@ -538,7 +539,7 @@ func TestForgedHead(t *testing.T) {
 			f.failHead(func(ledger.Head, error) (ledger.Head, error) { return forge(stored), nil })
 			c := h.config("mark")
 			c.Store = f
-			if l, err := ledger.Open(t.Context(), c); err == nil {
+			if l, err := sequencer.Open(t.Context(), c); err == nil {
 				l.Close()
 				t.Errorf("%s: the ledger was opened", name)
 			}

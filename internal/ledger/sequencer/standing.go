@@ -1,4 +1,4 @@
-package ledger
+package sequencer
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // wait notes why nothing can be written now. A frozen ledger stays frozen.
@@ -19,18 +20,18 @@ func (l *Ledger) wait(err error) {
 	default:
 		l.to(phaseWaiting, err)
 	}
-	if cause := CauseOf(err); cause != "" && !l.begun() {
+	if cause := ledger.CauseOf(err); cause != "" && !l.begun() {
 		l.cfg.Step(string(cause))
 	}
 }
 
 // freeze stops signing. Only thaw resumes it.
 func (l *Ledger) freeze(err error) {
-	if !errors.Is(err, ErrFrozen) {
-		err = fmt.Errorf("%w: %w", ErrFrozen, err)
+	if !errors.Is(err, ledger.ErrFrozen) {
+		err = fmt.Errorf("%w: %w", ledger.ErrFrozen, err)
 	}
 	l.to(phaseFrozen, err)
-	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.memory.head.Size, "error", err)
+	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.memory.Head.Size, "error", err)
 }
 
 // alarm has an alarm written at the next probe at which entries can be written. It runs on the sequencer's goroutine.
@@ -41,7 +42,7 @@ func (l *Ledger) alarm(kind audit.Alarm, reason string) {
 
 // announcement is this daemon's instance_start. If there was no mark, an entry follows that
 // says who vouched for the stored head. It runs on the sequencer's goroutine.
-func (l *Ledger) announcement() Proposal {
+func (l *Ledger) announcement() ledger.Proposal {
 	start := l.cfg.Start
 	start.Kind = audit.EventInstanceStart
 	bodies := []audit.Body{&start}
@@ -53,10 +54,10 @@ func (l *Ledger) announcement() Proposal {
 		if l.cfg.AdoptAct != nil {
 			bodies = append(bodies, l.cfg.AdoptAct) // which approves the next
 		}
-		bodies = append(bodies, &audit.Event{Kind: audit.EventHeadAdopted, Size: l.memory.head.Size, Digest: l.memory.head.Root,
-			Reason: l.cfg.AdoptHead})
+		bodies = append(bodies, &audit.Event{Kind: audit.EventHeadAdopted, Size: l.memory.Head.Size,
+			Digest: l.memory.Head.Root, Reason: l.cfg.AdoptHead})
 	}
-	return Proposal{Actor: audit.Daemon, Bodies: bodies}
+	return ledger.Proposal{Actor: audit.Daemon, Bodies: bodies}
 }
 
 // to changes the phase, and logs when the ledger stops and begins to be writable: nobody may ask in that time. why says
@@ -73,14 +74,14 @@ func (l *Ledger) to(next phase, why error) {
 	}
 	l.phase = next
 	if why == nil {
-		l.shown.why.Store(nil)
+		l.shown.Why.Store(nil)
 		return
 	}
-	l.shown.why.Store(&why)
+	l.shown.Why.Store(&why)
 }
 
 // starts reports whether the proposal is an announcement.
-func starts(p *Proposal) bool {
+func starts(p *ledger.Proposal) bool {
 	e, ok := p.Bodies[0].(*audit.Event)
 	return ok && e.Kind == audit.EventInstanceStart
 }
@@ -93,12 +94,5 @@ func (l *Ledger) begun() bool { return l.instance != 0 }
 
 // stopping waits for d, or until the ledger is being closed, which it reports.
 func (l *Ledger) stopping(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-l.life.running.Done():
-		return true
-	case <-t.C:
-		return false
-	}
+	return !ledger.Sleep(l.life.Running, d, nil)
 }

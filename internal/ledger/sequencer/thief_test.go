@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/witness/gateway"
 	"shuffled/internal/witness/witnesstest"
 )
@@ -56,7 +58,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		w.awaitCosigned(l, index)
 		waitFor(t, func() bool {
 			return slices.ContainsFunc(l.Witnesses(),
-				func(s ledger.WitnessState) bool { return s.Name == poisoned.Name && s.Err != nil })
+				func(s cosign.WitnessState) bool { return s.Name == poisoned.Name && s.Err != nil })
 		})
 		if err := l.Ready(); err != nil {
 			t.Errorf("a thief of a retired key stops the ledger: %v", err)
@@ -89,7 +91,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 			ledger.Batch{Rows: []ledger.Row{row}, Head: stolen}); err != nil {
 			t.Fatal(err)
 		}
-		if l, err := ledger.Open(t.Context(), w.holding("mark", next)); err == nil {
+		if l, err := sequencer.Open(t.Context(), w.holding("mark", next)); err == nil {
 			l.Close()
 			t.Error("a head under a key that is not in force is followed")
 		}

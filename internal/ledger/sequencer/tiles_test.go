@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
 
 // observedStore counts what is asked of a real store.
@@ -81,7 +82,7 @@ func (c *observedStore) since() (rows, tiles, dealers int) {
 
 // grown returns a ledger of so many entries on a store that counts.
 func grown(t *testing.T, store ledger.Store, size uint64, cache *ledger.TileCache) (*house, *observedStore,
-	*ledger.Ledger) {
+	*sequencer.Ledger) {
 	t.Helper()
 	counting := &observedStore{Store: store}
 	h := newHouse(t, counting)

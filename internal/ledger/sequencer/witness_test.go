@@ -1,4 +1,4 @@
-package ledger_test
+package sequencer_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/cosign"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/witness"
 	"shuffled/internal/witness/gateway"
 	"shuffled/internal/witness/witnesstest"
@@ -61,7 +63,7 @@ func (w *witnessed) down(down bool, which ...int) {
 }
 
 // awaitCosigned waits until the witnesses cosigned the entry.
-func (w *witnessed) awaitCosigned(l *ledger.Ledger, index uint64) {
+func (w *witnessed) awaitCosigned(l *sequencer.Ledger, index uint64) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	defer cancel()
@@ -129,7 +131,7 @@ func TestQuorum(t *testing.T) {
 	deal := propose(&audit.Deal{Shuffle: c.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}})
 	waitFor(t, func() bool { // two have said no
 		return slices.IndexFunc(l.Witnesses(),
-			func(s ledger.WitnessState) bool { return s.Err == nil && s.Size > c.Index }) >= 0 &&
+			func(s cosign.WitnessState) bool { return s.Err == nil && s.Size > c.Index }) >= 0 &&
 			l.Witnesses()[0].Err != nil && l.Witnesses()[1].Err != nil
 	})
 	var illegal *audit.Illegal
@@ -437,10 +439,10 @@ func TestForkedDatabase(t *testing.T) {
 }
 
 // everyWitness waits until all witnesses cosigned the newest head.
-func (w *witnessed) everyWitness(l *ledger.Ledger) {
+func (w *witnessed) everyWitness(l *sequencer.Ledger) {
 	w.t.Helper()
 	waitFor(w.t, func() bool {
-		return !slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool { return s.Size < l.Head().Size })
+		return !slices.ContainsFunc(l.Witnesses(), func(s cosign.WitnessState) bool { return s.Size < l.Head().Size })
 	})
 }
 
@@ -480,8 +482,8 @@ func TestCreateHoldsTheGenesis(t *testing.T) {
 	h, vkey := newKeys(t, openSQLite(t))
 	g := genesis(t, vkey)
 	g.Policy = []byte("quorum nobody\n")
-	err := ledger.Create(t.Context(), h.store, ledger.Info{Name: "main", Origin: origin}, g, h.signer, h.mark("mark"),
-		time.Now())
+	err := sequencer.Create(t.Context(), h.store, ledger.Info{Name: "main", Origin: origin}, g, h.signer,
+		h.mark("mark"), time.Now())
 	var illegal *audit.Illegal
 	if !errors.As(err, &illegal) {
 		t.Errorf("a genesis with a policy that cannot be read: %v", err)
