@@ -72,6 +72,29 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// mostLines is how many lines a package that was made of a knot may have. A larger one has a ceiling of its own.
+const mostLines = 3000
+
+// TestPackageSize prints the lines of the packages that the knots became, and fails for one above mostLines.
+func TestPackageSize(t *testing.T) {
+	ceilings, found := ceilingsNow(t), 0
+	for pkg, n := range counted(t) {
+		knot := slices.ContainsFunc(knots, func(k string) bool { return within(pkg, k) })
+		if !knot || areaOf(pkg) == "generators of code" {
+			continue
+		}
+		found++
+		if _, large := ceilings["lines of "+pkg]; large {
+			ceilings.hold(t, "lines of "+pkg, "lines", n)
+		} else if t.Logf("%-32s %6d lines", pkg, n); n > mostLines {
+			t.Errorf("%s has %d lines, and may have %d: cut it along its layers", pkg, n, mostLines)
+		}
+	}
+	if found < len(knots) {
+		t.Errorf("only %d packages were found", found)
+	}
+}
+
 // countTests returns the lines of the tests of the root module.
 func countTests(t *testing.T) (n int) {
 	eachGoFile(t, func(file string, text []byte) {
