@@ -88,7 +88,7 @@ func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixR
 		},
 		durable: true,
 		stands:  func(r *record) bool { return r.mix != nil },
-		repeat:  func(r *record) (Mix, error) { return d.repeatMix(ctx, r, req) },
+		repeat:  func(r *record) (Mix, error) { return d.mixAgain(ctx, r, req) },
 		do:      func(r *record) (Mix, error) { return d.mix(ctx, actor, r, req) },
 	})
 }
@@ -108,7 +108,7 @@ func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record, req MixR
 	return Mix{answered, receipt}, err
 }
 
-func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {
+func (d *Dealer) mixAgain(ctx context.Context, r *record, req MixRequest) (Mix, error) {
 	if !slices.Equal(req.values(cmp.Or(req.Beacon, signatureIn(r.mix))), r.mix.Values) {
 		return Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", ErrRepeated, r.id)
 	}

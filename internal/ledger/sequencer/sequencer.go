@@ -102,7 +102,7 @@ func (l *Ledger) prepare(requests []*ledger.Request) (*draft, error) {
 	if len(d.requests) == 0 {
 		return d, nil
 	}
-	if err := l.seal(d); err != nil {
+	if err := l.signBatch(d); err != nil {
 		l.memory.State.Rollback(d.mark)
 		return nil, err
 	}
@@ -199,8 +199,8 @@ func (l *Ledger) checkpointSize() uint64 {
 	return l.memory.Head.Size
 }
 
-// seal computes the tree of d and signs its head.
-func (l *Ledger) seal(d *draft) error {
+// signBatch computes the tree of d and signs its head.
+func (l *Ledger) signBatch(d *draft) error {
 	leaves := make([]tlog.Hash, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
 		leaves[i] = tlog.RecordHash(row.Entry)
