@@ -24,7 +24,7 @@ func TestSpecTried(t *testing.T) {
 				t.Errorf("nothing tries %s", row[1])
 			}
 			pkg := ""
-			if m := regexp.MustCompile("` of `([a-z]+)`").FindStringSubmatch(row[2]); m != nil {
+			if m := regexp.MustCompile("` of `([a-z/]+)`").FindStringSubmatch(row[2]); m != nil {
 				pkg = m[1]
 			}
 			for _, m := range named {

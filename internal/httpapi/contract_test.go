@@ -190,7 +190,8 @@ func TestEveryRuleHasACode(t *testing.T) {
 func TestEverySentinelHasACode(t *testing.T) {
 	t.Parallel()
 	// Those never leave the packages below, or say that something is wrong here.
-	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true, "ErrMarkLocked": true}
+	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true, "ErrMarkLocked": true,
+		"ErrUnconfirmed": true, "ErrLatched": true, "ErrKilled": true}
 	known := map[string]error{
 		"dealer.ErrKeyReused": dealer.ErrKeyReused, "dealer.ErrRepeated": dealer.ErrRepeated,
 		"dealer.ErrNotFound":    dealer.ErrNotFound,
@@ -206,7 +207,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"dealer.ErrCoDealerForked": dealer.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
 	}
 	found := 0
-	for _, pkg := range []string{"dealer", "ledger"} {
+	for _, pkg := range []string{"dealer", "ledger", "ledger/sequencer", "ledger/cosign"} {
 		for name := range declared(t, "../"+pkg, "Err") {
 			if inside[name] {
 				continue

@@ -101,7 +101,7 @@ func conclusionsOf(v *verify.Verdict) map[string]bool {
 		"winner_chosen":        terms.HouseCouldChoose,
 		"clocks":               everybody, "others_need": mixed && !everybody, "ended_others": mixed,
 		"house_looked": file && v.Blind == nil, "tried_several": file && !mixed,
-		"sandbox":      isSandbox(v),
+		"sandbox": isSandbox(v),
 	}
 	holds[v.NotBlind], holds[endedBadly(v)] = true, true // "" is no code
 	return holds
