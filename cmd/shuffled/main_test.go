@@ -48,13 +48,16 @@ func TestScripts(t *testing.T) {
 }
 
 // TestOperate runs the commands for a running daemon against one.
-func TestOperate(t *testing.T) {
-	t.Parallel()
+func TestOperate(t *testing.T) { t.Parallel(); runAgainstDaemon(t, "operate") }
+
+// runAgainstDaemon runs the scripts of a directory of testdata against a daemon of their own.
+func runAgainstDaemon(t *testing.T, dir string) {
+	t.Helper()
 	d := newDaemon(t, "")
 	d.start()
 	_, other := sampleKey(t, "other.example")
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "operate"),
+		Dir:                 filepath.Join("testdata", dir),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SHUFFLED_URL", d.url)

@@ -14,31 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"shuffled/internal/term"
-	"shuffled/internal/term/termtest"
 )
 
 // TestRecall finds shuffles of a running daemon and proves what recall lists.
-func TestRecall(t *testing.T) {
-	t.Parallel()
-	d := newDaemon(t, "")
-	d.start()
-	_, other := sampleKey(t, "other.example")
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "recall"),
-		RequireExplicitExec: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("SHUFFLED_URL", d.url)
-			env.Setenv("DEALER_TOKEN", d.token("dealer.token"))
-			env.Setenv("VKEY", filepath.Join(d.data, "main.vkey"))
-			env.Setenv("OTHER", other)
-			return nil
-		},
-		Cmds: termtest.Commands(),
-	})
-}
+func TestRecall(t *testing.T) { t.Parallel(); runAgainstDaemon(t, "recall") }
 
 // TestRecallLies: what the list says against the commits is not believed, and what it leaves out is named.
 func TestRecallLies(t *testing.T) {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -125,7 +126,7 @@ const noStore = "no-store"
 func (c *call) json(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return c.write("application/json", noStore, append(body, '\n'))
 }

@@ -81,7 +81,7 @@ func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error
 	if err != nil {
 		return err
 	}
-	if !c.caller.known() && c.takesGzip() { // a browser; a house is near, and a hand costs less
+	if !c.caller.known() && c.takesGzip() { // for a house near by it would cost more than a hand
 		transcript = pack("", transcript).packed
 	}
 	return c.write("application/json", noStore, transcript)

@@ -39,11 +39,11 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below i
 		return false
 	case rule.Code == audit.RuleCredential, rule.Code == audit.RuleRound: // created there, or dealt from a parent
 		return true
-	case rule.Code == audit.RuleOwner, rule.Code == audit.RuleEntries: // taken over there, or of the shuffle
-		if d, _ := audit.DisclosedBy(e.Body); rule.Code == audit.RuleEntries && d.Entries <= below {
-			return false // a lost one is one more
-		}
+	case rule.Code == audit.RuleOwner: // taken over there
 		return l.between(audit.ShuffleOf(e.Body), index)
+	case rule.Code == audit.RuleEntries: // a lost one is one more
+		d, _ := audit.DisclosedBy(e.Body)
+		return d.Entries > below && l.between(audit.ShuffleOf(e.Body), index)
 	case rule.Code == audit.RuleEarlier:
 		return l.between(f.firstWaiting(audit.ShuffleOf(e.Body)), index)
 	}

@@ -111,7 +111,7 @@ func cured(err error) error {
 	return err
 }
 
-// Examine asks the configured database what a daemon does not check at its start. It asks nothing of an embedded store.
+// Examine asks the configured database for rights, guards and clock, and an embedded store for nothing.
 func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error) {
 	if _, ok := sqlitePath(cfg); ok {
 		return postgres.Examined{}, nil
