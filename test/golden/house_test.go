@@ -159,7 +159,7 @@ func (d *daemon) begin(g audit.Genesis) {
 	}
 	info, mark := ledger.Info{Name: "main", Origin: d.origin}, filepath.Join(t.TempDir(), "mark")
 	must(t, sequencer.Create(t.Context(), s, info, &g, d.signers[0].Signer(), mark, w.clock.now()))
-	d.open = ledger.Config{Store: s, Info: info, Mark: mark, Start: audit.Event{Name: "1.0.0-rc.1"},
+	d.open = ledger.Config{Store: s, Info: info, Mark: mark, Start: audit.Event{Name: "1.0.0-rc.2"},
 		Clock:   w.clock.read,
 		Signers: []note.Signer{d.signers[0].Signer(), d.signers[1].Signer(), d.long.At(0)},
 		Witness: func(lines []audit.Witness) (ledger.Witness, error) {
