@@ -306,10 +306,15 @@ func (s *story) lost(d *daemon) {
 // administer writes switches, tables, a latch and credentials.
 func (s *story) administer(d *daemon) {
 	ctx := s.t.Context()
+	never := d.commit(deck("poker"))
 	for _, open := range []bool{false, true} {
 		r, err := d.SetTable(ctx, operator, "poker", open)
 		did(d, r, err)
 	}
+	s.file(d, d.hand("poker"), "set-aside", "dealt although an older shuffle of the table was not: it was set aside",
+		dealer.View{})
+	d.end(never, early)
+	s.file(d, never, "not-dealt", "set aside and closed without a deal, which counts as void", dealer.View{})
 	r, err := d.SetSwitch(ctx, operator, dealer.SwitchRequest{Scope: audit.ScopeTable, Table: "dice",
 		Reason: "a dispute"})
 	did(d, r, err)
