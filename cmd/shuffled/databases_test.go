@@ -239,3 +239,21 @@ func TestCommandsFollow(t *testing.T) {
 		}
 	}
 }
+
+// TestClockAhead: a start says that this host's clock and the database's are far apart.
+func TestClockAhead(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, testdb.DSN(t))
+	for _, ahead := range []bool{false, true} {
+		if ahead {
+			d.exec("CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "+
+				"'SELECT pg_catalog.clock_timestamp() + interval ''1 hour'''", "DO $$ BEGIN EXECUTE format("+
+				"'ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$")
+		}
+		d.start()
+		d.stop()
+		if strings.Contains(d.logged(), "set this host's clock and the database's from one time service") != ahead {
+			t.Errorf("the database is an hour ahead: %v\n%s", ahead, d.logged())
+		}
+	}
+}

@@ -73,6 +73,10 @@ func TestDoctor(t *testing.T) {
 		{name: "durability", plant: psql("ALTER ROLE shuffled_writer SET synchronous_commit = off"),
 			mend:  psql("ALTER ROLE shuffled_writer RESET synchronous_commit"),
 			check: "database", found: "synchronous_commit is off.*set it to on"},
+		{name: "clock", plant: psql("CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT " +
+			"now() + interval ''1 hour'''; ALTER ROLE shuffled_writer SET search_path = public, pg_catalog"),
+			mend:  psql("ALTER ROLE shuffled_writer RESET search_path"),
+			check: "clock of the database", found: "differ by -(1h0m|59m)", cure: "from one time service"},
 		{name: "old schema", plant: psql("COMMENT ON TABLE heads IS 'shuffled schema 1'"),
 			mend:  psql("COMMENT ON TABLE heads IS '" + i.schema() + "'"),
 			check: "database", found: `has schema 1 of shuffled 1.0.0-rc.1 or older.*make a new database`},
