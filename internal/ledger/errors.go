@@ -61,6 +61,7 @@ const (
 	CauseStandby     Cause = "no synchronous standby confirms what is written"
 	CauseReadOnly    Cause = "the database takes no writes: it is a standby, or read only"
 	CauseDiskFull    Cause = "the disk of the database is full"
+	CauseDisk        Cause = "the disk of the database fails"
 	CauseLock        Cause = "another transaction holds a lock that is needed"
 	CauseCertificate Cause = "the certificate of the database is not valid"
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
@@ -83,6 +84,7 @@ var causes = map[Cause]struct {
 		passes: true, reads: true},
 	CauseReadOnly: {cure: "name the primary in database, or promote this server", passes: true, reads: true},
 	CauseDiskFull: {cure: "make room on the disk of the database", passes: true, reads: true},
+	CauseDisk:     {cure: "read the kernel's log, mend the disk, then start the daemon again", passes: true, reads: true},
 	CauseLock: {cure: "find who holds the lock (pg_stat_activity), and end that transaction", passes: true,
 		reads: true},
 	CauseCertificate: {cure: "correct sslmode and sslrootcert in database, or renew the server's certificate"},

@@ -29,6 +29,7 @@ func TestCauseOf(t *testing.T) {
 		want ledger.Cause
 	}{
 		"disk full":         {code("53100"), ledger.CauseDiskFull},
+		"disk fails":        {code("58030"), ledger.CauseDisk},
 		"lock timeout":      {code("55P03"), ledger.CauseLock},
 		"read only":         {code("25006"), ledger.CauseReadOnly},
 		"password":          {code("28P01"), ledger.CauseRefused},

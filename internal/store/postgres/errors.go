@@ -22,6 +22,7 @@ const (
 	codeUnique           = "23505"
 	codeReadOnly         = "25006"
 	codeDiskFull         = "53100"
+	codeIO               = "58030"
 	codeTooMany          = "53300"
 	codeLock             = "55P03" // lock_timeout ended the wait for it
 	codePrivilege        = "42501"
@@ -120,23 +121,19 @@ func causeOf(err error) ledger.Cause {
 	return ""
 }
 
+var causes = map[string]ledger.Cause{
+	codeDiskFull: ledger.CauseDiskFull, codeIO: ledger.CauseDisk, codeLock: ledger.CauseLock,
+	codeReadOnly: ledger.CauseReadOnly, codePrivilege: ledger.CauseRefused,
+	codeTooMany: ledger.CauseStarting, codeAdminShutdown: ledger.CauseStarting, codeCrashShutdown: ledger.CauseStarting,
+	codeCannotConnectNow: ledger.CauseStarting,
+	codeCancelled:        ledger.CauseSilent, // by statement_timeout
+}
+
 // causeOfCode names the cause of a SQLSTATE.
 func causeOfCode(code string) ledger.Cause {
-	switch code {
-	case codeDiskFull:
-		return ledger.CauseDiskFull
-	case codeLock:
-		return ledger.CauseLock
-	case codeReadOnly:
-		return ledger.CauseReadOnly
-	case codePrivilege:
-		return ledger.CauseRefused
-	case codeTooMany, codeAdminShutdown, codeCrashShutdown, codeCannotConnectNow:
-		return ledger.CauseStarting
-	case codeCancelled: // by statement_timeout
-		return ledger.CauseSilent
-	}
-	switch {
+	switch cause, known := causes[code]; {
+	case known:
+		return cause
 	case strings.HasPrefix(code, classAuthorization):
 		return ledger.CauseRefused
 	case strings.HasPrefix(code, classConnection): // of poolers

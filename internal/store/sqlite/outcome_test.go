@@ -150,7 +150,7 @@ func TestCommitFails(t *testing.T) {
 	}
 	next := l.Next(100)
 	err = s.Append(t.Context(), l.ID, l.Head, next)
-	if !errors.Is(err, ledger.ErrUnknownOutcome) {
+	if !errors.Is(err, ledger.ErrUnknownOutcome) || ledger.CauseOf(err) != ledger.CauseDisk {
 		t.Fatalf("a commit that fails: %v", err)
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {

@@ -128,20 +128,15 @@ func codeOf(err error) int {
 	return 0
 }
 
-// caused names the cause of an error of SQLite, if it is one of those that are distinguished.
-func caused(err error) error {
-	switch codeOf(err) {
-	case sqlite3.SQLITE_FULL:
-		return &ledger.StoreError{Cause: ledger.CauseDiskFull, Err: err}
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return &ledger.StoreError{Cause: ledger.CauseLock, Err: err}
-	case sqlite3.SQLITE_READONLY:
-		return &ledger.StoreError{Cause: ledger.CauseReadOnly, Err: err}
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return &ledger.StoreError{Cause: ledger.CauseDamaged, Err: err}
-	}
-	return err
+var causes = map[int]ledger.Cause{
+	sqlite3.SQLITE_FULL: ledger.CauseDiskFull, sqlite3.SQLITE_IOERR: ledger.CauseDisk,
+	sqlite3.SQLITE_BUSY: ledger.CauseLock, sqlite3.SQLITE_LOCKED: ledger.CauseLock,
+	sqlite3.SQLITE_READONLY: ledger.CauseReadOnly,
+	sqlite3.SQLITE_CORRUPT:  ledger.CauseDamaged, sqlite3.SQLITE_NOTADB: ledger.CauseDamaged,
 }
+
+// caused names the cause of an error of SQLite, if it is one of those that are distinguished.
+func caused(err error) error { return ledger.WithCause(err, causes[codeOf(err)]) }
 
 // refused names why a row was not added, as store.Exec does. Triggers find a key that is taken before the relation
 // does, and an access record that is not the next one.
