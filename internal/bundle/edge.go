@@ -43,11 +43,7 @@ func (e *Edge) AddTop(top tlog.Hash, full Full) error {
 func (e *Edge) grow(level int, hashes []byte, full Full) error {
 	e.tiles[level] = append(e.tiles[level], hashes...)
 	for ; len(e.tiles[level]) == Width*tlog.HashSize; level++ {
-		data, index := e.tiles[level], hashesAt(e.size, level)/Width-1
-		top, err := topOf(level, index, data)
-		if err != nil {
-			return err
-		}
+		data, index, top := e.tiles[level], hashesAt(e.size, level)/Width-1, topOf(e.tiles[level])
 		e.tiles[level] = nil // data is the receiver's from here on
 		e.tiles[level+1] = append(e.tiles[level+1], top[:]...)
 		if err := full(level, index, data); err != nil {
@@ -73,17 +69,18 @@ func (e *Edge) Partial(each Full) error {
 // hashesAt returns how many hashes the tiles of a level hold in all.
 func hashesAt(size uint64, level int) uint64 { return size >> (tileHeight * level) }
 
-// topOf returns the node above a full tile, from its two halves.
-func topOf(level int, index uint64, data []byte) (top tlog.Hash, err error) {
-	t := tlog.Tile{H: tileHeight, L: level, N: int64(index), W: Width}
-	var half [2]tlog.Hash
-	for i := range half {
-		node := tlog.StoredHashIndex(level*tileHeight+tileHeight-1, 2*t.N+int64(i))
-		if half[i], err = tlog.HashFromTile(t, data, node); err != nil {
-			return top, fmt.Errorf("hashing tile %d/%d: %w", level, index, err)
+// topOf returns the node above a full tile.
+func topOf(data []byte) tlog.Hash {
+	var nodes [Width]tlog.Hash
+	for i := range nodes {
+		nodes[i] = tlog.Hash(data[i*tlog.HashSize:])
+	}
+	for n := Width / 2; n > 0; n /= 2 {
+		for i := range n {
+			nodes[i] = tlog.NodeHash(nodes[2*i], nodes[2*i+1])
 		}
 	}
-	return tlog.NodeHash(half[0], half[1]), nil
+	return nodes[0]
 }
 
 // root returns the root of the tree.

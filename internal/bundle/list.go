@@ -143,17 +143,14 @@ func (l *list) add(checkpoint []byte, size uint64) error {
 	if len(l.file) < Width {
 		return nil
 	}
-	return l.write()
+	return l.end()
 }
 
+// end puts the file that is not written yet, if there is one.
 func (l *list) end() error {
 	if len(l.file) == 0 {
 		return nil
 	}
-	return l.write()
-}
-
-func (l *list) write() error {
 	var b []byte
 	for _, c := range l.file {
 		b = appendFramed(b, c)

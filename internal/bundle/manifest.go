@@ -38,8 +38,11 @@ func bound(at time.Time) string {
 	return FormatTime(at.UnixMilli())
 }
 
-// Times returns the times of a manifest that was read, in UTC milliseconds, 0 for no bound.
+// Times returns the times of a manifest that was read, in UTC milliseconds, 0 for no bound. A nil manifest has none.
 func (m *Manifest) Times() (from, to, exportedAt int64) {
+	if m == nil {
+		return 0, 0, 0
+	}
 	ms := func(text string) int64 {
 		at, err := parseTime(text)
 		if err != nil {

@@ -63,7 +63,7 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 		c.take(&rows[i], out.Entries)
 	}
 	c.missing()
-	out.Faults = c.handOver()
+	out.Faults, c.found = c.found, nil
 	return out, c.statements(ctx, statements, out.Entries)
 }
 
@@ -72,13 +72,6 @@ func (c *chunk) name(index uint64, code, where, format string, args ...any) {
 	f := fault(code, where, format, args...)
 	f.Entry = &index
 	c.found = append(c.found, f)
-}
-
-// handOver returns the faults that were found since it was called last.
-func (c *chunk) handOver() []inspect.Fault {
-	found := c.found
-	c.found = nil
-	return found
 }
 
 // take adds the row of an entry.
@@ -150,7 +143,9 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 		}
 	}
 	c.batch(index, e)
-	return c.handOver()
+	found := c.found
+	c.found = nil
+	return found
 }
 
 // cells returns the columns that follow from an entry.

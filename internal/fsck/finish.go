@@ -132,8 +132,7 @@ func (s *source) namedRows(ctx context.Context) error {
 // since: a head that is read after them decides.
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Relation][]store.Raw)
-	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
-		store.CosignedRows, store.LateRows, store.SlotRows, store.DeckRows, store.TermsRows, store.StatementRows}
+	tables := store.Relations()[1:] // names checks the catalogue
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {

@@ -33,16 +33,6 @@ func (c *roundCheck) check() {
 	c.once.Do(func() { c.Holds = beacon.Verify(c.light.round, c.light.value) == nil })
 }
 
-// fault returns what is wrong with a value that was checked; nil: it holds.
-func (c mixCheck) fault() *Fault {
-	if c.Holds {
-		return nil
-	}
-	f := fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's signature of round %d", c.id,
-		c.light.round).at(c.index).of(c.id)
-	return &f
-}
-
 // mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have other
 // values than its plan, and the rule named it.
 func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {

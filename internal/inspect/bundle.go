@@ -147,7 +147,7 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	if b.unread != nil {
 		return []Fault{*b.unread}, notes, nil
 	}
-	from, to, at := b.Period()
+	from, to, at := b.manifest.Times()
 	if (from != 0 || to != 0) && (from != s.From || to != s.To) {
 		notes = append(notes, fmt.Sprintf(
 			"the manifest names another period, from %q to %q: it bounds nothing, --from and --to do",
@@ -159,13 +159,4 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 			"exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, bundle.FormatTime(s.Newest)))
 	}
 	return faults, notes, nil
-}
-
-// Period returns the period in the manifest, in UTC milliseconds, 0 for no bound. at is
-// the time at which the bundle was written. All are 0 without a manifest.
-func (b *Bundle) Period() (from, to, at int64) {
-	if b.manifest == nil {
-		return 0, 0, 0
-	}
-	return b.manifest.Times()
 }

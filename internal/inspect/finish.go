@@ -132,7 +132,9 @@ func (f *fold) complete(r *Report) error {
 	if p := f.policies.Current(); p != nil {
 		r.Policy = p.Text
 	}
-	r.Period, r.Keys, r.keys = f.period(), f.keyLines(), f.history.Records
+	r.Period = Period{From: instant(f.opts.From), To: instant(f.opts.To), At: instant(f.opts.At),
+		FirstEntry: instant(f.times[0]), LastEntry: instant(f.times[1])}
+	r.Keys, r.keys = f.keyLines(), f.history.Records
 	r.Dealing, r.Credentials = f.dealings(), f.credentials()
 	if err := f.listOpen(r); err != nil {
 		return err
@@ -148,21 +150,6 @@ func (f *fold) complete(r *Report) error {
 	r.Faults, r.FaultCodes = append(r.Faults, kept...), count
 	r.conclude()
 	return nil
-}
-
-func (f *fold) period() Period {
-	p := Period{}
-	set := func(to *string, ms int64) {
-		if ms != 0 {
-			*to = bundle.FormatTime(ms)
-		}
-	}
-	set(&p.From, f.opts.From)
-	set(&p.To, f.opts.To)
-	set(&p.At, f.opts.At)
-	set(&p.FirstEntry, f.times[0])
-	set(&p.LastEntry, f.times[1])
-	return p
 }
 
 // listOpen counts and lists the open shuffles.
@@ -269,15 +256,4 @@ func Refused(faults ...Fault) *Report {
 	r := newReport()
 	r.Add(faults...)
 	return r
-}
-
-// refused returns the report on a ledger that has no checkpoint to begin with, nil without a fault.
-func (r *run) refused(faults *findings) *Report {
-	if len(faults.Kept) == 0 {
-		return nil
-	}
-	report := r.newReport()
-	report.Add(faults.Kept...)
-	report.Notes = []string{"nothing but the checkpoint was looked at"}
-	return report
 }

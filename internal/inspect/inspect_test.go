@@ -22,7 +22,7 @@ func inspectDir(t testing.TB, dir string, opts Options) *Report {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, _, at := b.Period(); opts.At == 0 {
+	if _, _, at := b.manifest.Times(); opts.At == 0 {
 		opts.At = at
 	}
 	r, err := Run(t.Context(), b, opts)

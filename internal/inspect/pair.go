@@ -258,9 +258,7 @@ func (p *pair) names(house *Report) bool {
 func (p *pair) judge(r *PairReport, from, to int64) error {
 	r.Judged, p.from, p.to = true, from, to
 	for i, s := range p.sides {
-		if s.newest != 0 {
-			r.Seen[i] = formatSecond(s.newest)
-		}
+		r.Seen[i] = formatSecond(s.newest)
 	}
 	var faults findings
 	p.apart(r, &faults)
@@ -320,10 +318,10 @@ func (p *pair) apart(r *PairReport, faults *findings) {
 	}
 }
 
-// hands judges all orders, several parts of the work files at a time. It returns the sum of
-// all parts, and the faults of each.
+// hands judges all orders. Several parts of the work files are read at a time. It returns the faults of each part.
 func (p *pair) hands() (all *tally, faults []*findings, err error) {
-	all, faults = newTally(p), make([]*findings, workParts)
+	all = &tally{pair: p, tables: map[string]*PairTable{}, daemons: map[uint64]*PairCounts{}}
+	faults = make([]*findings, workParts)
 	var mu sync.Mutex // of all
 	group, ctx := errgroup.WithContext(p.ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -336,37 +334,21 @@ func (p *pair) hands() (all *tally, faults []*findings, err error) {
 			if err != nil {
 				return err
 			}
-			t, err := p.part(part)
+			hands, err := handsOf(part)
 			if err != nil {
 				return err
 			}
-			faults[i] = &t.faults
 			mu.Lock()
 			defer mu.Unlock()
-			all.merge(t)
+			faults[i] = new(findings)
+			all.faults = faults[i]
+			for _, order := range slices.Sorted(maps.Keys(hands)) {
+				all.judge(hands[order])
+			}
 			return nil
 		})
 	}
 	return all, faults, group.Wait()
-}
-
-// merge adds the tally of a part, except its faults.
-func (t *tally) merge(x *tally) {
-	sum(&t.counts, &x.counts)
-	for name, table := range x.tables {
-		if all := t.tables[name]; all != nil {
-			all.merge(table)
-		} else {
-			t.tables[name] = table
-		}
-	}
-	for start, c := range x.daemons {
-		if t.daemons[start] == nil {
-			t.daemons[start] = &PairCounts{}
-		}
-		sum(t.daemons[start], c)
-	}
-	t.lines = firstLines(append(t.lines, x.lines...))
 }
 
 // sum reports the tally of all parts, and raises the shuffles that the house's ledger alone could not show.
@@ -374,7 +356,7 @@ func (p *pair) sum(r *PairReport, all *tally) {
 	if r.NotBlind != "" || r.FaultCodes[CodeNotApart]+r.FaultCodes[CodeHouseForked]+r.FaultCodes[CodeCoDealerForked] > 0 {
 		all.unblind()
 	}
-	r.Totals, r.Unplayed = all.counts, append(r.Unplayed, all.lines...)
+	r.Totals, r.Unplayed = all.counts, append(r.Unplayed, firstLines(all.lines)...)
 	for _, name := range slices.Sorted(maps.Keys(all.tables)) {
 		t := all.tables[name]
 		if m, ok := t.gaps.median(); ok {
@@ -425,17 +407,6 @@ func (r *Report) raise(table string, t *PairTable) {
 		c.NeedsCoDealer -= held
 		c.raise(raised, LevelRecorded, LevelWitnessed)
 	}
-}
-
-func (t *PairTable) merge(x *PairTable) {
-	sum(&t.PairCounts, &x.PairCounts)
-	for class, n := range x.gaps {
-		for len(t.gaps) <= class {
-			t.gaps = append(t.gaps, 0)
-		}
-		t.gaps[class] += n
-	}
-	t.Longest, t.held, t.raised = max(t.Longest, x.Longest), t.held+x.held, t.raised+x.raised
 }
 
 // conclude counts the faults and gives the verdict.

@@ -3,37 +3,31 @@ package inspect
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
 )
 
-// tally is the result of one part of the work files, or of all.
+// tally is the result so far. faults are those of the part of the work files that is judged.
 type tally struct {
 	*pair
 	counts  PairCounts
 	tables  map[string]*PairTable
 	daemons map[uint64]*PairCounts
 	lines   []PairLine
-	faults  findings
+	faults  *findings
 }
 
-func newTally(p *pair) *tally {
-	return &tally{pair: p, tables: map[string]*PairTable{}, daemons: map[uint64]*PairCounts{}}
-}
-
-// part judges the orders of one part.
-func (p *pair) part(b []byte) (*tally, error) {
-	t := newTally(p)
+// handsOf reads the records of one part, by order.
+func handsOf(part []byte) (map[uint64]*hand, error) {
 	hands := map[uint64]*hand{}
-	for len(b) > 0 {
-		r, rest, err := next(b)
+	for len(part) > 0 {
+		r, rest, err := next(part)
 		if err != nil {
 			return nil, fmt.Errorf("reading a work file: %w", err)
 		}
-		b = rest
+		part = rest
 		h := hands[r.Order]
 		if h == nil {
 			h = &hand{seen: [2]map[uint64]int64{{}, {}}, later: map[[32]byte]bool{}}
@@ -43,10 +37,7 @@ func (p *pair) part(b []byte) (*tally, error) {
 			return nil, err
 		}
 	}
-	for _, order := range slices.Sorted(maps.Keys(hands)) {
-		t.judge(hands[order])
-	}
-	return t, nil
+	return hands, nil
 }
 
 // fault names a fault of an entry of one side.
@@ -266,13 +257,8 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 	second, ended := h.seen[sideCoDealer][d.Index], h.seen[sideHouse][x.closed.Index]
 	line := PairLine{Table: x.commit.start().Context.Table, Shuffle: x.commit.Index, Close: x.closed.Index,
 		Request: d.Index, Place: d.deal().First, Places: d.deal().Count(), Closed: bundle.FormatTime(x.closed.Time),
-		Daemon: x.commit.start().Instance, Restarted: x.closed.Instance > x.commit.Index}
-	if second != 0 {
-		line.Seen = formatSecond(second)
-	}
-	if ended != 0 {
-		line.CloseSeen = formatSecond(ended)
-	}
+		Daemon: x.commit.start().Instance, Restarted: x.closed.Instance > x.commit.Index,
+		Seen: formatSecond(second), CloseSeen: formatSecond(ended)}
 	named := c.Unplayed()
 	switch {
 	case named != nil && named.Deal == d.foreign():
@@ -414,4 +400,4 @@ func (t *tally) hold(h *hand) {
 	}
 }
 
-func formatSecond(unix int64) string { return bundle.FormatTime(unix * 1000) }
+func formatSecond(unix int64) string { return instant(unix * 1000) }

@@ -21,7 +21,7 @@ func inspectPair(t testing.TB, house, lab string, change ...func(*PairOptions)) 
 	b, err := OpenBundle(lab)
 	must(t, err)
 	defer b.Close()
-	_, _, at := a.Period()
+	_, _, at := a.manifest.Times()
 	o := PairOptions{Limit: time.Hour,
 		House:    Options{Policy: inspecttest.PolicyOf(inspecttest.Origin, 2, "w1", "w2", "w3"), At: at},
 		CoDealer: Options{Policy: inspecttest.PolicyOf(inspecttest.CoDealer, 2, "w1", "w2", "w3"), At: at}}

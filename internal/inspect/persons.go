@@ -173,15 +173,9 @@ func (f *fold) credentials() Credentials {
 		if h.Role != audit.RoleAdmin || len(c.Admins) == MaxListed {
 			continue
 		}
-		line := AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity,
-			Form: h.Form.String(), Created: bundle.FormatTime(h.Created)}
-		if h.Expires != 0 {
-			line.Expires = bundle.FormatTime(h.Expires)
-		}
-		if h.Revoked != 0 {
-			line.Revoked = bundle.FormatTime(h.Revoked)
-		}
-		c.Admins = append(c.Admins, line)
+		c.Admins = append(c.Admins, AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity,
+			Form: h.Form.String(), Created: bundle.FormatTime(h.Created), Expires: instant(h.Expires),
+			Revoked: instant(h.Revoked)})
 	}
 	return c
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -126,15 +127,7 @@ func await(ctx context.Context, done <-chan struct{}) error {
 
 // empty reports a chunk of which nothing is known.
 func (c *chunk) empty() bool {
-	if !c.broken {
-		return false
-	}
-	for i := range c.entries {
-		if !c.entries[i].lost {
-			return false
-		}
-	}
-	return true
+	return c.broken && !slices.ContainsFunc(c.entries, func(p parsed) bool { return !p.lost })
 }
 
 // collect takes what recomputing a batch came to.
@@ -143,8 +136,9 @@ func (f *fold) collect(ctx context.Context, b *batch) error {
 		return err
 	}
 	for _, r := range b.rounds {
-		if x := r.fault(); x != nil {
-			f.judged.add(*x)
+		if !r.Holds {
+			f.judged.add(fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's signature of round %d",
+				r.id, r.light.round).at(r.index).of(r.id))
 		}
 	}
 	for i := range b.closings {

@@ -42,15 +42,21 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	if r.opts.Workers <= 0 {
 		r.opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	var early findings
-	if ok, err := r.open(&early); !ok {
-		return r.refused(&early), err
+	early, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	if r.size == 0 {
+		report := r.newReport()
+		report.Add(early...)
+		report.Notes = []string{"nothing but the checkpoint was looked at"}
+		return report, nil
 	}
 	f, err := r.begin()
 	if err != nil {
 		return nil, err
 	}
-	f.faults.add(early.Kept...)
+	f.faults.add(early...)
 	report, err := f.pipeline(ctx)
 	return report, errors.Join(err, f.seen.close(), f.heads.close(), f.out.close())
 }
@@ -95,46 +101,44 @@ func (r *run) genesisKey() []note.Verifier {
 	return nil
 }
 
-// open reads what the check begins with: the newest checkpoint and the older one.
-func (r *run) open(faults *findings) (ok bool, err error) {
+// open reads what the check begins with: the newest checkpoint and the older one. Without the size of the newest there
+// is nothing to check, and the faults say why.
+func (r *run) open() (faults []Fault, err error) {
 	r.last, err = r.src.Newest(r.ctx)
 	if d, ok := errors.AsType[*Damage](err); ok {
-		faults.add(d.Fault)
-		return false, nil
+		return []Fault{d.Fault}, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if r.newest, err = audit.CheckpointText(r.last.Signed); err == nil {
 		err = audit.CheckOrigin(r.newest.Origin)
 	}
 	if err != nil {
-		faults.add(fault(CodeCheckpoint, r.last.Where, "%v", err))
-		return false, nil
+		return []Fault{fault(CodeCheckpoint, r.last.Where, "%v", err)}, nil
 	}
 	if r.size = r.newest.Size; r.size == 0 {
-		faults.add(fault(CodeCheckpoint, r.last.Where,
-			"a ledger has at least its genesis, and the checkpoint covers no entry"))
-		return false, nil
+		return []Fault{fault(CodeCheckpoint, r.last.Where,
+			"a ledger has at least its genesis, and the checkpoint covers no entry")}, nil
 	}
 	if r.opts.Since == nil {
-		return true, nil
+		return nil, nil
 	}
 	const where = "the older checkpoint"
 	head, err := audit.CheckpointText(r.opts.Since)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("reading the older checkpoint: %w", err)
+		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
 	case head.Size == 0:
-		return false, errors.New("reading the older checkpoint: it covers no entry")
+		return nil, errors.New("reading the older checkpoint: it covers no entry")
 	case head.Origin != r.newest.Origin:
-		faults.add(fault(CodeSince, where, "it is of %s, the ledger of %s", head.Origin, r.newest.Origin))
+		faults = append(faults, fault(CodeSince, where, "it is of %s, the ledger of %s", head.Origin, r.newest.Origin))
 	case head.Size > r.size:
-		faults.add(fault(CodeSince, where, "it covers %d entries, the newest only %d", head.Size, r.size))
+		faults = append(faults, fault(CodeSince, where, "it covers %d entries, the newest only %d", head.Size, r.size))
 	default:
 		r.older = &point{Checkpoint: Checkpoint{r.opts.Since, where}, kind: kindSince, head: head}
 	}
-	return true, nil
+	return faults, nil
 }
 
 // everPinned returns the size of the newest cosigned checkpoint with the quorum that the caller trusts, 0 for none: any
