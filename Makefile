@@ -42,19 +42,23 @@ check:
 SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth|TestRules|TestFilesPointDown)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
-# cores. go vet is a part of make lint, and is not run again here.
+# cores, those of LONG first, so that none of them is left alone at the end, and the modules
+# below alongside; what these print comes last. go vet is a part of make lint, and is not run
+# again here.
 AT_ONCE = $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+LONG = ./cmd/shuffled $(addprefix ./internal/,ledger/sequencer store/postgres witness dealer fsck verify)
 # gotestsum prints a dot for each test when it ends, and what failed once more at the end.
 # go build -v comes first, so that something is printed while dependencies are compiled.
 test:
 	sh scripts/postgres.sh
 	go build -v ./...
 	set -e; run="$$(go tool -n gotestsum) --format dots -- -vet=off -short -timeout 10m"; \
-		export SHUFFLED_REQUIRE_POSTGRES=1; \
-		$$run -p $(AT_ONCE) -skip '$(SHORT_SKIP)' ./...; \
-		(cd lab && $$run ./...); (cd perf && $$run $(PERF)); (cd test && $$run -count=1 ./...); \
-		(cd tools/agent && unset CGO_ENABLED && $$run ./...); \
-		(cd tools/cose && $$run ./...); (cd tools/release && $$run ./...)
+		export SHUFFLED_REQUIRE_POSTGRES=1; below=$$(mktemp); trap 'rm -f "$$below"' EXIT; \
+		( (cd lab && $$run ./...); (cd perf && $$run $(PERF)); (cd test && $$run -count=1 ./...); \
+		(cd tools/agent && unset CGO_ENABLED && $$run ./...); (cd tools/cose && $$run ./...); \
+		(cd tools/release && $$run ./...)) >"$$below" 2>&1 & \
+		$$run -p $(AT_ONCE) -skip '$(SHORT_SKIP)' $(LONG) ./... || failed=1; \
+		wait $$! || failed=1; cat "$$below"; test -z "$${failed-}"
 
 # The same with nothing left out, and against a witness of other software, whose module may
 # have to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build). The tests of the store and
