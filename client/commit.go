@@ -77,23 +77,18 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 	var common *ShuffleRequest // what both kinds of request say
 	var want *audit.Context
 	var deck shuffle.Deck // whose names were asked for
-	named := false
 	switch req := step.Request.(type) {
 	case ShuffleRequest:
 		common = &req
-		want = req.wants(s.commit.Context, parent)
-		deck, named = requested(req.Deck, req.Cards)
+		want, deck = req.wants(s.commit.Context, parent)
 	case DrawsRequest:
-		labels := req.labels()
 		common = req.common()
-		want = req.wants(s.commit.Context, labels)
-		deck, err = shuffle.NewDeck(labels)
-		named = err == nil
+		want, deck = req.wants(s.commit.Context)
 	}
 	if what := s.differs(step.Key, common, want); what != "" {
 		return nil, r.fault(what, nil)
 	}
-	if named {
+	if deck.Len() > 0 {
 		c.learn(deck)
 	}
 	if parent != nil {
@@ -133,15 +128,6 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, r reply) (*Committe
 		}
 	}
 	return committed, nil
-}
-
-// requested returns the deck that a request names or lists.
-func requested(name *string, cards []string) (shuffle.Deck, bool) {
-	if cards != nil {
-		d, err := shuffle.NewDeck(cards)
-		return d, err == nil
-	}
-	return shuffle.Named(deref(name))
 }
 
 // labels returns the cards that a wheel stands for, as the daemon makes them. It is nil for ranges and numbers.

@@ -90,7 +90,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		return 0, err
 	}
 	next := req.First + deal.Count()
-	s.give(deal)
+	s.with(func(p *play) { p.bound.Order.Give(deal) })
 	places, aside := placesOf(deal)
 	if len(d.Cards) != len(places) || d.Next != next {
 		return fault("%d cards up to place %d were opened for %d from %d", len(d.Cards), d.Next, len(places), req.First)
@@ -109,10 +109,8 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if err := s.openAll(d.Cards, d.Shows); err != nil {
 		return 0, r.fault("the cards", err)
 	}
-	s.mu.Lock()
-	told := s.play.cut(d.Next, deref(d.LastHand))
-	s.mu.Unlock()
-	if !told {
+	told := false
+	if s.with(func(p *play) { told = p.cut(d.Next, deref(d.LastHand)) }); !told {
 		return fault("the cut card has not come out, or has and was not told")
 	}
 	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, r); err != nil {

@@ -52,7 +52,7 @@ func (r *rigged) committed() *Committed {
 		DeckRoot: Hash(r.commit.DeckRoot)},
 		commit: r.commit, entry: proved{Entry: audit.Entry{Time: 1000}, leaf: tlog.RecordHash(b)}}
 	s.play = newPlay(s)
-	s.name(fiveNames)
+	s.with(func(p *play) { p.bound.Names = fiveNames })
 	return s
 }
 
@@ -331,7 +331,8 @@ func TestHostileChild(t *testing.T) {
 		commit.KeyTag = audit.KeyTag(h.signer.Name(), "", "t", "k")
 		child := &Committed{Shuffle: Shuffle{ID: id}, commit: &commit}
 		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: parent.ID, Positions: asked}}
-		return child.differs("k", &req, req.wants(commit.Context, parent))
+		want, _ := req.wants(commit.Context, parent)
+		return child.differs("k", &req, want)
 	}
 	for id, what := range map[uint64]string{0: "", 5: otherParent, 1: otherParent} {
 		of := parent.committed()

@@ -35,7 +35,7 @@ func (h *house) client() *Client {
 func (s *Committed) again() *Committed {
 	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, entry: s.entry}
 	fresh.play = newPlay(fresh)
-	fresh.name(fiveNames)
+	fresh.with(func(p *play) { p.bound.Names = fiveNames })
 	return fresh
 }
 

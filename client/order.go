@@ -39,9 +39,7 @@ func (s *Committed) ordered(receipt string) error {
 	if err := audit.CheckOrder(s.commit, order); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.play.bound.Second = order
+	s.with(func(p *play) { p.bound.Second = order })
 	return nil
 }
 

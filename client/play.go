@@ -9,7 +9,6 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/shuffle"
 	"shuffled/internal/verify"
 )
 
@@ -45,6 +44,13 @@ func newPlay(s *Committed) play {
 	return p
 }
 
+// with calls f with what was seen of the shuffle, which nothing else changes meanwhile.
+func (s *Committed) with(f func(*play)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.play)
+}
+
 // cut takes in whether the cut card has come out when next is the next place. It returns false, and takes nothing in,
 // if that contradicts what was told before.
 func (p *play) cut(next int, out bool) bool {
@@ -77,10 +83,9 @@ func (s *Committed) Dealt() (cards []CardShown) {
 
 // Next returns the next place to deal, as far as this client saw. After a restart and Load, it is First of the deal
 // that goes on.
-func (s *Committed) Next() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.play.next
+func (s *Committed) Next() (next int) {
+	s.with(func(p *play) { next = p.next })
+	return next
 }
 
 // keep takes in the proved cards of a deal, and the numbers that they show as draws.
@@ -102,24 +107,8 @@ func (s *Committed) mixed(m *audit.Mix) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.play.bound.Order, s.play.ordered = order, true
+	s.with(func(p *play) { p.bound.Order, p.ordered = order, true })
 	return nil
-}
-
-// name takes in the deck that the commit has the hash of.
-func (s *Committed) name(deck shuffle.Deck) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.play.bound.Names = deck
-}
-
-// give takes in what the co-dealer gave for the places of a deal.
-func (s *Committed) give(d *audit.Deal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.play.bound.Order.Give(d)
 }
 
 // open takes in the card at a place, as the verifier does. That of a child must be one that the parent gave.
@@ -150,13 +139,11 @@ func (s *Committed) openAll(cards []Card, told []uint32) error {
 			return err
 		}
 	}
-	s.mu.Lock()
-	shows, err := s.play.bound.Shows()
-	s.mu.Unlock()
-	if err != nil {
+	var want, shows []uint32
+	var err error
+	if s.with(func(p *play) { shows, err = p.bound.Shows() }); err != nil {
 		return err
 	}
-	var want []uint32
 	for _, card := range cards {
 		if card.Position < len(shows) {
 			want = append(want, shows[card.Position])

@@ -96,7 +96,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 				return nil, r.fault("the mix", err)
 			}
 		case *audit.Deal:
-			s.give(b)
+			s.with(func(p *play) { p.bound.Order.Give(b) })
 		}
 		if d, ok := audit.DisclosedBy(e.Body); ok {
 			told = d
@@ -109,7 +109,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	}
 	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
 		c.learn(deck)
-		s.name(deck)
+		s.with(func(p *play) { p.bound.Names = deck })
 	}
 	for _, card := range file.Cards {
 		o, err := verify.ReadCard(card)
@@ -120,12 +120,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 			return nil, r.fault("the cards of the transcript", err)
 		}
 	}
-	s.mu.Lock()
-	s.play.next = max(s.play.next, v.Next)
-	for _, card := range v.Cards {
-		s.play.dealt[card.Place] = card
-	}
-	s.mu.Unlock()
+	s.keep(v.Cards, nil, v.Next)
 	if told.Form == audit.FormTape {
 		return v, s.proveTape(told, r)
 	}
@@ -134,10 +129,8 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 
 // learnMix restores a shuffle if another client made its mix.
 func (c *Client) learnMix(ctx context.Context, s *Committed) error {
-	s.mu.Lock()
-	known := s.play.ordered
-	s.mu.Unlock()
-	if known {
+	known := false
+	if s.with(func(p *play) { known = p.ordered }); known {
 		return nil
 	}
 	if _, err := c.restore(ctx, s); err != nil {
@@ -163,7 +156,7 @@ func (c *Client) learnNames(ctx context.Context, s *Committed) error {
 			return &Fault{What: fmt.Sprintf("it shuffles %d cards of a deck of %d", cards, deck.Len()),
 				Answer: []byte(s.Receipt)}
 		}
-		s.name(deck)
+		s.with(func(p *play) { p.bound.Names = deck })
 		return nil
 	}
 	if _, err := c.restore(ctx, s); err != nil {

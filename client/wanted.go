@@ -44,9 +44,10 @@ func (r *ShuffleRequest) context(got *audit.Context) *audit.Context {
 	return c
 }
 
-// wants is the context that a request for cards asks for. What the request leaves to the daemon is as in got.
-func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) *audit.Context {
-	c := r.context(got)
+// wants is the context that a request for cards asks for, and the deck that it names or lists. What the request leaves
+// to the daemon is as in got. A daemon refuses a deck that there is none of: then the deck is empty.
+func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) (c *audit.Context, deck shuffle.Deck) {
+	c = r.context(got)
 	if parent != nil {
 		c.DeckHash, c.Parent = parent.commit.Context.DeckHash, &audit.Parent{ID: parent.ID}
 		c.Terms = parent.commit.Context.Terms
@@ -60,7 +61,10 @@ func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) *audit.Con
 			c.Parent.Positions = parent.undealt(len(got.Parent.Positions))
 		}
 		c.Recipe.Cards = len(c.Parent.Positions)
-	} else if deck, ok := requested(r.Deck, r.Cards); ok {
+	} else {
+		if deck, _ = shuffle.Named(deref(r.Deck)); r.Cards != nil {
+			deck, _ = shuffle.NewDeck(r.Cards)
+		}
 		c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
 	}
 	c.Recipe.Take = c.Recipe.Cards
@@ -72,7 +76,7 @@ func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) *audit.Con
 	} else {
 		c.Recipe.EndLo, c.Recipe.EndHi = e.Lo, e.Hi
 	}
-	return c
+	return c, deck
 }
 
 // undealt returns the positions of the last n places in ascending order, nil if the client saw one of them dealt.
@@ -92,23 +96,23 @@ func (s *Committed) undealt(n int) []uint16 {
 	return left
 }
 
-// wants is the context that a request for draws asks for. labels are those of a wheel, or nil.
-func (r *DrawsRequest) wants(got *audit.Context, labels []string) *audit.Context {
-	c := r.common().context(got)
+// wants is the context that a request for draws asks for, and the deck of the labels of a wheel.
+func (r *DrawsRequest) wants(got *audit.Context) (c *audit.Context, deck shuffle.Deck) {
+	c = r.common().context(got)
 	if r.Numbers != nil {
 		// A daemon refuses numbers that cannot be taken. Without them, the context is none that was asked for.
 		_ = c.TakeNumbers(r.Numbers.Of, r.Numbers.Take)
-		return c
+		return c, deck
 	}
+	labels := r.labels()
 	if labels == nil {
 		c.Recipe.Ranges = r.Ranges
-		return c
+		return c, deck
 	}
 	c.Recipe.Take = 1
-	if deck, err := shuffle.NewDeck(labels); err == nil {
-		c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
-	}
-	return c
+	deck, _ = shuffle.NewDeck(labels)
+	c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
+	return c, deck
 }
 
 // differs says how the commit is not what was asked for, or "".

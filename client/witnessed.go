@@ -19,9 +19,8 @@ import (
 // was told. Receipts are signed at once and cosigned a moment later: the client accepts an answer under the ledger's
 // signature alone. Transcript waits for the witnesses of all entries.
 func (c *Client) Await(ctx context.Context, s *Committed) error {
-	s.mu.Lock()
-	done := s.play.seen > 0 || s.play.early
-	s.mu.Unlock()
+	done := false
+	s.with(func(p *play) { done = p.seen > 0 || p.early })
 	if done || !c.policy.Asks() {
 		return nil
 	}
@@ -32,9 +31,7 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 	case err != nil:
 		return fmt.Errorf("the commit of shuffle %d: %w", s.ID, err)
 	}
-	s.mu.Lock()
-	s.play.seen = e.size
-	s.mu.Unlock()
+	s.with(func(p *play) { p.seen = e.size })
 	return nil
 }
 
@@ -84,8 +81,6 @@ func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, fir
 	if v.Level != verify.LevelWitnessed && v.Level != verify.LevelMixed {
 		return fmt.Errorf("shuffle %d was played before its witnesses saw it: %w", s.ID, ErrNotWitnessed)
 	}
-	s.mu.Lock()
-	s.play.early = true
-	s.mu.Unlock()
+	s.with(func(p *play) { p.early = true })
 	return nil
 }

@@ -307,13 +307,13 @@ func TestPeriod(t *testing.T) {
 	h.grow(700)
 	dir := t.TempDir()
 	for _, test := range []struct {
-		from, to time.Time
+		from, to int64
 		want     bundle.Period
 	}{
-		{time.Time{}, time.Time{}, bundle.Period{}},
-		{start, time.Time{}, bundle.Period{From: "2026-10-31T23:00:00.000Z"}},
-		{time.Time{}, start.Add(time.Millisecond), bundle.Period{To: "2026-10-31T23:00:00.001Z"}},
-		{start, start.Add(time.Hour), bundle.Period{From: "2026-10-31T23:00:00.000Z", To: "2026-11-01T00:00:00.000Z"}},
+		{0, 0, bundle.Period{}},
+		{start.UnixMilli(), 0, bundle.Period{From: "2026-10-31T23:00:00.000Z"}},
+		{0, start.UnixMilli() + 1, bundle.Period{To: "2026-10-31T23:00:00.001Z"}},
+		{start.UnixMilli(), start.Add(time.Hour).UnixMilli(), bundle.Period{From: "2026-10-31T23:00:00.000Z", To: "2026-11-01T00:00:00.000Z"}},
 	} {
 		o := options()
 		o.From, o.To = test.from, test.to
@@ -326,7 +326,7 @@ func TestPeriod(t *testing.T) {
 		}
 	}
 	o := options()
-	o.From, o.To = start, start
+	o.From, o.To = start.UnixMilli(), start.UnixMilli()
 	if _, err := bundle.Export(t.Context(), h, dir, o); !errors.Is(err, audit.ErrMalformed) {
 		t.Errorf("a period that ends where it begins: %v", err)
 	}

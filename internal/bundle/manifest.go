@@ -30,14 +30,6 @@ type Period struct {
 	To   string `json:"to,omitempty"`   // first instant after it; absent: none
 }
 
-// bound returns the text of a bound of a period; that of no bound is empty.
-func bound(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return FormatTime(at.UnixMilli())
-}
-
 // Times returns the times of a manifest that was read, in UTC milliseconds, 0 for no bound. A nil manifest has none.
 func (m *Manifest) Times() (from, to, exportedAt int64) {
 	if m == nil {
@@ -123,6 +115,14 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 // FormatTime returns UTC milliseconds as a text.
 func FormatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeForm) }
+
+// OptionalTime is FormatTime, and returns "" for 0.
+func OptionalTime(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return FormatTime(ms)
+}
 
 func parseTime(s string) (time.Time, error) {
 	t, err := time.Parse(timeForm, s)

@@ -22,7 +22,7 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 	if err := x.checkpoints(ctx); err != nil {
 		return nil, err
 	}
-	m := &Manifest{Format: ManifestFormat, Period: Period{bound(x.o.From), bound(x.o.To)},
+	m := &Manifest{Format: ManifestFormat, Period: Period{OptionalTime(x.o.From), OptionalTime(x.o.To)},
 		ExportedAt: FormatTime(x.o.Now().UnixMilli())}
 	manifest, err := m.Marshal()
 	if err != nil {

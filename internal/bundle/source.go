@@ -44,8 +44,8 @@ var (
 
 // Options are what an export is asked for.
 type Options struct {
-	Origin   string    // of the ledger
-	From, To time.Time // the period of the report; zero: no bound
+	Origin   string // of the ledger
+	From, To int64  // the period of the report, in UTC milliseconds; 0: no bound
 	Now      func() time.Time
 
 	// Progress, if not nil, is called from time to time, by the goroutine of Export, with
@@ -55,10 +55,10 @@ type Options struct {
 
 // Result is what an export did.
 type Result struct {
-	Size         uint64 // entries of the bundle
-	Added        uint64 // of those, entries that the bundle did not have
-	Resumed      uint64 // of those, entries that an earlier export had left in the directory
-	Cosigned     uint64 // checkpoints under cosigned/
-	MissingDecks uint64 // decks and documents of terms that commits name and the store does not have
-	Manifest     *Manifest
+	Size         uint64    `json:"size"`          // entries of the bundle
+	Added        uint64    `json:"added"`         // of those, entries that the bundle did not have
+	Resumed      uint64    `json:"resumed"`       // of those, entries that an earlier export had left in the directory
+	Cosigned     uint64    `json:"cosigned"`      // checkpoints under cosigned/
+	MissingDecks uint64    `json:"missing_decks"` // decks and documents of terms that the store does not have
+	Manifest     *Manifest `json:"manifest"`
 }

@@ -79,7 +79,7 @@ func BenchmarkPair(b *testing.B) {
 	began, files := cpu(b), int64(0)
 	for b.Loop() {
 		r, err := inspectPair(b, house, lab, func(o *PairOptions) {
-			o.CoDealer.Progress = func(Progress) { files = max(files, size(b, temp)) }
+			o.CoDealer.Progress = func(uint64, uint64) { files = max(files, size(b, temp)) }
 		})
 		if err != nil || r.Verdict != Proved || r.Totals.Blind != uint64(n) {
 			b.Fatalf("%v: %s, %+v", err, r.Verdict, r.Totals)

@@ -69,9 +69,6 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.opts.Progress != nil {
-		f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: report.FaultCount})
-	}
 	return report, nil
 }
 
@@ -132,8 +129,8 @@ func (f *fold) complete(r *Report) error {
 	if p := f.policies.Current(); p != nil {
 		r.Policy = p.Text
 	}
-	r.Period = Period{From: instant(f.opts.From), To: instant(f.opts.To), At: instant(f.opts.At),
-		FirstEntry: instant(f.times[0]), LastEntry: instant(f.times[1])}
+	r.Period = Period{From: bundle.OptionalTime(f.opts.From), To: bundle.OptionalTime(f.opts.To), At: bundle.OptionalTime(f.opts.At),
+		FirstEntry: bundle.OptionalTime(f.times[0]), LastEntry: bundle.OptionalTime(f.times[1])}
 	r.Keys, r.keys = f.keyLines(), f.history.Records
 	r.Dealing, r.Credentials = f.dealings(), f.credentials()
 	if err := f.listOpen(r); err != nil {

@@ -48,7 +48,6 @@ type figures struct {
 	times     [2]int64           // of the first and the last entry
 	conduct   conduct
 	drawnFrom map[int]bool // by number in Options.Tickets: a commit names the root of the list
-	shuffles  uint64       // sent to be recomputed
 }
 
 // signing is what the fold knows of keys and policies.

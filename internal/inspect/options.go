@@ -15,10 +15,10 @@ type Options struct {
 	Tickets  []TicketList          // lists that shuffles of this ledger are drawn from
 	From, To int64                 // the report counts shuffles committed from From until before To; 0: no bound
 
-	Workers  int                     // goroutines that read and recompute; 0: one for each core
-	Shuffles string                  // file to write, with a line of JSON for each shuffle of Keep; "": none
-	Keep     func(*ShuffleLine) bool // nil: all
-	Progress func(Progress)          // called by the goroutine of Run, a few times a second; nil: not called
+	Workers  int                      // goroutines that read and recompute; 0: one for each core
+	Shuffles string                   // file to write, with a line of JSON for each shuffle of Keep; "": none
+	Keep     func(*ShuffleLine) bool  // nil: all
+	Progress func(done, total uint64) // entries; called by the goroutine of Run, for each chunk; nil: not called
 
 	// Recomputed is called by the goroutine of Run, in the order of the closes, for each
 	// closed shuffle that the figures are about and whose tape led to its deck root. nil: not called.
@@ -33,11 +33,4 @@ type Recomputed struct {
 	Context         *audit.Context
 	Values          []uint32   // that the tape gave, by position; of a child, places in its list of positions
 	Mix             *audit.Mix // nil: none
-}
-
-// Progress is how far a check has come.
-type Progress struct {
-	Entries, Of uint64
-	Shuffles    uint64 // closed ones that were judged
-	Faults      uint64
 }

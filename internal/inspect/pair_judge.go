@@ -400,4 +400,4 @@ func (t *tally) hold(h *hand) {
 	}
 }
 
-func formatSecond(unix int64) string { return instant(unix * 1000) }
+func formatSecond(unix int64) string { return bundle.OptionalTime(unix * 1000) }

@@ -174,8 +174,8 @@ func (f *fold) credentials() Credentials {
 			continue
 		}
 		c.Admins = append(c.Admins, AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity,
-			Form: h.Form.String(), Created: bundle.FormatTime(h.Created), Expires: instant(h.Expires),
-			Revoked: instant(h.Revoked)})
+			Form: h.Form.String(), Created: bundle.FormatTime(h.Created), Expires: bundle.OptionalTime(h.Expires),
+			Revoked: bundle.OptionalTime(h.Revoked)})
 	}
 	return c
 }

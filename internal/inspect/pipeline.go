@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 )
 
 // depthPerWorker is how many chunks for each worker are read ahead of the fold, and how
@@ -54,7 +53,6 @@ func (f *fold) all(ctx context.Context) error {
 	feeds, end := f.feeds(ctx)
 	defer end()
 	var ahead []*chunk
-	var shown time.Time
 	gap := 0
 	for n := uint64(0); gap < maxGap; {
 		for ; n*Width < f.size && len(ahead) < cap(f.tasks); n++ {
@@ -79,10 +77,8 @@ func (f *fold) all(ctx context.Context) error {
 		if gap++; !next.empty() {
 			gap = 0
 		}
-		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
-			shown = now
-			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles,
-				Faults: total(f.faults.Count)})
+		if f.opts.Progress != nil {
+			f.opts.Progress(f.state.Size(), f.size)
 		}
 	}
 	if gap == maxGap {
@@ -111,7 +107,6 @@ func (f *fold) send(ctx context.Context, b *batch) error {
 	}
 	f.jobs <- b
 	f.behind = append(f.behind, b)
-	f.shuffles += uint64(len(b.closings))
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/bundle"
 )
 
 // Verdicts on a ledger, in the words of docs/SPEC.md section 10.2.
@@ -80,14 +79,6 @@ type Period struct {
 	At         string `json:"at,omitempty"`   // open shuffles whose close-by has passed then are overdue
 	FirstEntry string `json:"first_entry,omitempty"`
 	LastEntry  string `json:"last_entry,omitempty"`
-}
-
-// instant writes a time in UTC milliseconds, "" for 0.
-func instant(ms int64) string {
-	if ms == 0 {
-		return ""
-	}
-	return bundle.FormatTime(ms)
 }
 
 // Counts are figures about shuffles and draws committed in the period.

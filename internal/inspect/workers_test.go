@@ -76,7 +76,7 @@ func TestWorkFile(t *testing.T) {
 		return left
 	}
 	used := 0
-	inspectDir(t, dir, Options{Progress: func(Progress) { used = max(used, len(files())) }})
+	inspectDir(t, dir, Options{Progress: func(uint64, uint64) { used = max(used, len(files())) }})
 	if left := files(); used == 0 || len(left) > 0 {
 		t.Errorf("%d files were used, %v are left", used, left)
 	}
@@ -85,7 +85,7 @@ func TestWorkFile(t *testing.T) {
 	source, err := OpenBundle(dir)
 	must(t, err)
 	defer source.Close()
-	if _, err := Run(ctx, source, Options{Progress: func(Progress) { cancel() }}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, source, Options{Progress: func(uint64, uint64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("it was done before it was cut: %v", err)
 	}
 	if left := files(); len(left) > 0 {

@@ -121,21 +121,15 @@ func failed(s term.Streams, err error) error {
 
 // Exported is what `audit export --json` prints.
 type Exported struct {
-	Directory    string           `json:"directory"`
-	Ledger       string           `json:"ledger"`
-	Origin       string           `json:"origin"`
-	Size         uint64           `json:"size"`
-	Added        uint64           `json:"added"`
-	Resumed      uint64           `json:"resumed"`
-	Cosigned     uint64           `json:"cosigned"`
-	MissingDecks uint64           `json:"missing_decks"`
-	Manifest     *bundle.Manifest `json:"manifest"`
+	Directory string `json:"directory"`
+	Ledger    string `json:"ledger"`
+	Origin    string `json:"origin"`
+	*bundle.Result
 }
 
 func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) error {
 	if c.JSON {
-		return term.PrintJSON(s.Out, Exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
-			r.MissingDecks, r.Manifest})
+		return term.PrintJSON(s.Out, Exported{c.Out, of.Name, of.Origin, r})
 	}
 	more := "nothing new"
 	if r.Added > 0 {
@@ -146,8 +140,8 @@ func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) 
 	return err
 }
 
-// parsePeriod reads --from and --to. A time that is not given is zero.
-func parsePeriod(from, to string) (begin, end time.Time, err error) {
+// parsePeriod reads --from and --to, as UTC milliseconds. A time that is not given is 0.
+func parsePeriod(from, to string) (begin, end int64, err error) {
 	if from != "" {
 		if begin, _, err = parseSpan(from); err != nil {
 			return begin, end, term.Usage("--from %s", err)
@@ -158,7 +152,7 @@ func parsePeriod(from, to string) (begin, end time.Time, err error) {
 			return begin, end, term.Usage("--to %s", err)
 		}
 	}
-	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+	if begin != 0 && end != 0 && begin >= end {
 		return begin, end, term.Usage("--from must be before --to")
 	}
 	return begin, end, nil
@@ -166,18 +160,14 @@ func parsePeriod(from, to string) (begin, end time.Time, err error) {
 
 // parseSpan reads a month, a day or an instant. It returns where the span begins and ends. An instant begins
 // and ends at itself.
-func parseSpan(s string) (begin, end time.Time, err error) {
-	if begin, err = time.Parse("2006-01", s); err == nil {
-		end = begin.AddDate(0, 1, 0)
-	} else if begin, err = time.Parse(time.DateOnly, s); err == nil {
-		end = begin.AddDate(0, 0, 1)
-	} else {
-		begin, err = time.Parse(time.RFC3339Nano, s)
-		end = begin
+func parseSpan(s string) (begin, end int64, err error) {
+	for _, form := range []struct {
+		layout       string
+		months, days int
+	}{{"2006-01", 1, 0}, {time.DateOnly, 0, 1}, {time.RFC3339Nano, 0, 0}} {
+		if at, err := time.Parse(form.layout, s); err == nil && at.UnixMilli() >= 0 {
+			return at.UnixMilli(), at.AddDate(0, form.months, form.days).UnixMilli(), nil
+		}
 	}
-	if err != nil || begin.UnixMilli() < 0 {
-		return begin, end,
-			fmt.Errorf("must be a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
-	}
-	return begin, end, nil
+	return 0, 0, fmt.Errorf("must be a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
 }

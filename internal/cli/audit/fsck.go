@@ -14,7 +14,6 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/fsck"
-	"shuffled/internal/inspect"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 	"shuffled/internal/term"
@@ -61,7 +60,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	defer e.Close()
-	r, err := inspecting(ctx, s, func(progress func(inspect.Progress)) (*fsck.Report, error) {
+	r, err := inspecting(ctx, s, func(progress func(done, total uint64)) (*fsck.Report, error) {
 		opts.Progress = progress
 		return fsck.Run(ctx, e, opts)
 	})

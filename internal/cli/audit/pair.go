@@ -36,7 +36,7 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 		return err
 	}
 	defer b.Close()
-	r, err := inspecting(ctx, s, func(progress func(inspect.Progress)) (*inspect.PairReport, error) {
+	r, err := inspecting(ctx, s, func(progress func(done, total uint64)) (*inspect.PairReport, error) {
 		o.House.Progress, o.CoDealer.Progress = progress, progress
 		return inspect.Pair(ctx, a, b, o)
 	})

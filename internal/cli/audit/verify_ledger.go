@@ -123,7 +123,7 @@ func inspectBundle(ctx context.Context, s term.Streams, dir string, opts inspect
 		return nil, err
 	}
 	defer b.Close()
-	return inspecting(ctx, s, func(progress func(inspect.Progress)) (*inspect.Report, error) {
+	return inspecting(ctx, s, func(progress func(done, total uint64)) (*inspect.Report, error) {
 		opts.Progress = progress
 		return inspect.Run(ctx, b, opts)
 	})
@@ -141,8 +141,8 @@ func openBundle(dir string) (*inspect.Bundle, error) {
 }
 
 // inspecting runs a check, with settings of the process that suit it, and shows its progress.
-func inspecting[R any](ctx context.Context, s term.Streams, check func(progress func(inspect.Progress)) (R, error)) (R,
-	error) {
+func inspecting[R any](ctx context.Context, s term.Streams,
+	check func(progress func(done, total uint64)) (R, error)) (R, error) {
 	// Almost nothing of what is read stays in memory. Collecting less often costs some MiB and saves a tenth of
 	// the time.
 	if os.Getenv("GOGC") == "" {
@@ -150,7 +150,7 @@ func inspecting[R any](ctx context.Context, s term.Streams, check func(progress 
 	}
 	p := term.NewProgress(s.Err, "entries")
 	defer p.End()
-	r, err := check(func(n inspect.Progress) { p.At(n.Entries, n.Of) })
+	r, err := check(p.At)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
@@ -203,15 +203,8 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 		return o, err
 	}
 	o.VKey, o.Policy = trust.VKey, trust.Policy
-	from, to, err := parsePeriod(c.From, c.To)
-	if err != nil {
+	if o.From, o.To, err = parsePeriod(c.From, c.To); err != nil {
 		return o, err
-	}
-	if !from.IsZero() {
-		o.From = from.UnixMilli()
-	}
-	if !to.IsZero() {
-		o.To = to.UnixMilli()
 	}
 	// The manifest's times are the operator's word (docs/SPEC.md section 13.3), so the clock of this machine counts.
 	o.At = time.Now().UnixMilli()
