@@ -326,10 +326,9 @@ func TestHostileChild(t *testing.T) {
 
 	positions := []int{2, 3, 4}
 	differs := func(c *audit.Commit, parent *Committed, asked []int) string {
-		id := uint64(1)
 		commit := *c
 		commit.KeyTag = audit.KeyTag(h.signer.Name(), "", "t", "k")
-		child := &Committed{Shuffle: Shuffle{ID: id}, commit: &commit}
+		child := &Committed{Shuffle: Shuffle{ID: 1}, commit: &commit}
 		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: parent.ID, Positions: asked}}
 		want, _ := req.wants(commit.Context, parent)
 		return child.differs("k", &req, want)

@@ -44,7 +44,7 @@ func newPlay(s *Committed) play {
 	return p
 }
 
-// with calls f with what was seen of the shuffle, which nothing else changes meanwhile.
+// with calls f with what was seen of the shuffle, and nobody else changes it before f returns.
 func (s *Committed) with(f func(*play)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
