@@ -313,7 +313,8 @@ func TestPeriod(t *testing.T) {
 		{0, 0, bundle.Period{}},
 		{start.UnixMilli(), 0, bundle.Period{From: "2026-10-31T23:00:00.000Z"}},
 		{0, start.UnixMilli() + 1, bundle.Period{To: "2026-10-31T23:00:00.001Z"}},
-		{start.UnixMilli(), start.Add(time.Hour).UnixMilli(), bundle.Period{From: "2026-10-31T23:00:00.000Z", To: "2026-11-01T00:00:00.000Z"}},
+		{start.UnixMilli(), start.Add(time.Hour).UnixMilli(),
+			bundle.Period{From: "2026-10-31T23:00:00.000Z", To: "2026-11-01T00:00:00.000Z"}},
 	} {
 		o := options()
 		o.From, o.To = test.from, test.to

@@ -85,7 +85,8 @@ func TestWorkFile(t *testing.T) {
 	source, err := OpenBundle(dir)
 	must(t, err)
 	defer source.Close()
-	if _, err := Run(ctx, source, Options{Progress: func(uint64, uint64) { cancel() }}); !errors.Is(err, context.Canceled) {
+	progress := func(uint64, uint64) { cancel() }
+	if _, err := Run(ctx, source, Options{Progress: progress}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("it was done before it was cut: %v", err)
 	}
 	if left := files(); len(left) > 0 {
