@@ -305,16 +305,15 @@ func TestPeriod(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.grow(700)
-	dir := t.TempDir()
+	dir, at := t.TempDir(), start.UnixMilli()
 	for _, test := range []struct {
 		from, to int64
 		want     bundle.Period
 	}{
 		{0, 0, bundle.Period{}},
-		{start.UnixMilli(), 0, bundle.Period{From: "2026-10-31T23:00:00.000Z"}},
-		{0, start.UnixMilli() + 1, bundle.Period{To: "2026-10-31T23:00:00.001Z"}},
-		{start.UnixMilli(), start.Add(time.Hour).UnixMilli(),
-			bundle.Period{From: "2026-10-31T23:00:00.000Z", To: "2026-11-01T00:00:00.000Z"}},
+		{at, 0, bundle.Period{From: "2026-10-31T23:00:00.000Z"}},
+		{0, at + 1, bundle.Period{To: "2026-10-31T23:00:00.001Z"}},
+		{at, at + 3_600_000, bundle.Period{From: "2026-10-31T23:00:00.000Z", To: "2026-11-01T00:00:00.000Z"}},
 	} {
 		o := options()
 		o.From, o.To = test.from, test.to
@@ -327,7 +326,7 @@ func TestPeriod(t *testing.T) {
 		}
 	}
 	o := options()
-	o.From, o.To = start.UnixMilli(), start.UnixMilli()
+	o.From, o.To = at, at
 	if _, err := bundle.Export(t.Context(), h, dir, o); !errors.Is(err, audit.ErrMalformed) {
 		t.Errorf("a period that ends where it begins: %v", err)
 	}

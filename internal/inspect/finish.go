@@ -129,9 +129,9 @@ func (f *fold) complete(r *Report) error {
 	if p := f.policies.Current(); p != nil {
 		r.Policy = p.Text
 	}
-	r.Period = Period{From: bundle.OptionalTime(f.opts.From), To: bundle.OptionalTime(f.opts.To),
-		At: bundle.OptionalTime(f.opts.At), FirstEntry: bundle.OptionalTime(f.times[0]),
-		LastEntry: bundle.OptionalTime(f.times[1])}
+	r.Period.From, r.Period.To = bundle.OptionalTime(f.opts.From), bundle.OptionalTime(f.opts.To)
+	r.Period.FirstEntry, r.Period.LastEntry = bundle.OptionalTime(f.times[0]), bundle.OptionalTime(f.times[1])
+	r.Period.At = bundle.OptionalTime(f.opts.At)
 	r.Keys, r.keys = f.keyLines(), f.history.Records
 	r.Dealing, r.Credentials = f.dealings(), f.credentials()
 	if err := f.listOpen(r); err != nil {

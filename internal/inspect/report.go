@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 // Verdicts on a ledger, in the words of docs/SPEC.md section 10.2.
@@ -74,9 +75,8 @@ const MaxListed = 10_000
 
 // Period is the time that the figures of a report are about.
 type Period struct {
-	From       string `json:"from,omitempty"` // first instant in it
-	To         string `json:"to,omitempty"`   // first instant after it
-	At         string `json:"at,omitempty"`   // open shuffles whose close-by has passed then are overdue
+	bundle.Period
+	At         string `json:"at,omitempty"` // open shuffles whose close-by has passed then are overdue
 	FirstEntry string `json:"first_entry,omitempty"`
 	LastEntry  string `json:"last_entry,omitempty"`
 }

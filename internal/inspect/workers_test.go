@@ -85,8 +85,7 @@ func TestWorkFile(t *testing.T) {
 	source, err := OpenBundle(dir)
 	must(t, err)
 	defer source.Close()
-	progress := func(uint64, uint64) { cancel() }
-	if _, err := Run(ctx, source, Options{Progress: progress}); !errors.Is(err, context.Canceled) {
+	if _, err = Run(ctx, source, Options{Progress: func(_, _ uint64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("it was done before it was cut: %v", err)
 	}
 	if left := files(); len(left) > 0 {
