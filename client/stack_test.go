@@ -72,7 +72,8 @@ func newDaemon(t testing.TB) *daemon {
 
 // follow runs a feed of the ledger until the test is over.
 func (d *daemon) follow(of *dealer.Dealer, l *sequencer.Ledger) *follow.Feed {
-	feed := follow.New(follow.Config{Ledger: l, Dealer: of, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	feed := follow.New(follow.Config{Ledger: l, Tables: of.Shuffles(), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler)})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); feed.Run(ctx) }()

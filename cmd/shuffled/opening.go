@@ -225,7 +225,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*open
 		Round:    rounds(o.cfg.Beacon.Relays),
 		Watch:    o.monitor.Watch,
 	})
-	s.feed = follow.New(follow.Config{Ledger: l, Dealer: s.dealer, Now: time.Now, Log: o.log})
+	s.feed = follow.New(follow.Config{Ledger: l, Tables: s.dealer.Shuffles(), Now: time.Now, Log: o.log})
 	return s, nil
 }
 

@@ -235,7 +235,7 @@ func (d *daemon) serve() {
 	log := slog.New(slog.DiscardHandler)
 	api, err := httpapi.New(httpapi.Config{Limits: config.Default().Limits.Sandbox(), Log: log})
 	check(d.t, err)
-	feed := follow.New(follow.Config{Ledger: d.ledger, Dealer: d.dealer, Now: time.Now, Log: log})
+	feed := follow.New(follow.Config{Ledger: d.ledger, Tables: d.dealer.Shuffles(), Now: time.Now, Log: log})
 	check(d.t, api.Add(httpapi.Ledger{Dealer: d.dealer, Log: d.ledger, Access: d.store,
 		Recall: recall.New(d.ledger, d.store, 0, time.Now), Events: feed}))
 	api.Ready()

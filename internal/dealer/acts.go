@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
 )
 
 // The entropy latch is set in two places: in this daemon, which then draws no tape, and in the ledger, which then takes
@@ -103,4 +104,46 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 		return d.append(ctx, actor, body)
 	}
 	return d.append(ctx, actor, act, body)
+}
+
+// SetSwitch sets a kill switch. Open shuffles can still be dealt. If the switch is set already, the error is an
+// *audit.Illegal.
+func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchRequest) (Recorded, error) {
+	e, err := req.event()
+	if err != nil {
+		return Recorded{}, err
+	}
+	return d.append(ctx, actor, e)
+}
+
+// SetTable opens or closes a table. If the table is so already, the error is an *audit.Illegal.
+func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (Recorded, error) {
+	if err := audit.CheckName(table); err != nil {
+		return Recorded{}, wrongField("table", err.Error())
+	}
+	e := &audit.Event{Kind: audit.EventTableClose, Name: table}
+	if open {
+		e.Kind = audit.EventTableOpen
+	}
+	return d.append(ctx, actor, e)
+}
+
+// ChangeCredential creates or revokes a token or certificate. If it is so already, the error is an *audit.Illegal.
+func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (Recorded, error) {
+	if c.Kind == audit.CredentialRevoked {
+		if err := checkReason(c.Reason); err != nil {
+			return Recorded{}, err
+		}
+	}
+	return d.append(ctx, actor, c)
+}
+
+// append writes the bodies in one batch and returns the last entry.
+func (d *Dealer) append(ctx context.Context, actor audit.Actor, events ...audit.Body) (Recorded, error) {
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: events})
+	if err != nil {
+		return Recorded{}, err
+	}
+	last := appended[len(appended)-1]
+	return Recorded{Index: last.Index, Receipt: last.Receipt.Text()}, nil
 }

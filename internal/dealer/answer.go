@@ -46,12 +46,12 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			}
 			refused = err
 		}
-		if r, err = d.record(ctx, id); err != nil {
+		if r, err = d.shuffles.record(ctx, id); err != nil {
 			return none, err
 		}
 		stands := q.stands(r)
 		if !stands && (q.durable || refused == errVanished || judged(refused) ||
-			!d.recent.forget(id) && len(r.rows) <= before) {
+			!d.shuffles.recent.forget(id) && len(r.rows) <= before) {
 			return none, refused
 		}
 		if err := q.may(r); err != nil { // the owner may be another one now
@@ -92,7 +92,7 @@ type may func(*record) error
 // owned is glance of a shuffle about which the caller may make a request. A refusal comes from what
 // is durable, because a takeover may be lost in a failover.
 func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error) {
-	r, err := d.glance(ctx, id)
+	r, err := d.shuffles.glance(ctx, id)
 	if err != nil || may(r) == nil {
 		return r, err
 	}
@@ -101,7 +101,7 @@ func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error)
 
 // durablyOwned is record of a shuffle about which the caller may make a request.
 func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record, error) {
-	r, err := d.record(ctx, id)
+	r, err := d.shuffles.record(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record,
 // mayPlay checks that the actor's identity may mix, deal, reveal and continue the shuffle.
 func mayPlay(actor audit.Actor) may {
 	return func(r *record) error {
-		if err := r.ownedBy(actor); err != nil {
+		if err := ownedBy(r, actor); err != nil {
 			return err
 		}
 		if r.extent != audit.ExtentPlay {
@@ -129,15 +129,58 @@ func mayClose(actor audit.Actor, req CloseRequest) may {
 		if req.Reason == audit.ReasonTapeLost {
 			return nil
 		}
-		return r.ownedBy(actor)
+		return ownedBy(r, actor)
 	}
 }
 
-func (r *record) ownedBy(actor audit.Actor) error {
+func ownedBy(r *record, actor audit.Actor) error {
 	if r.owner != actor.Identity {
 		return illegal(audit.RuleOwner,
 			"shuffle %d belongs to %s, and the request comes from %s: %s can take the shuffle over", r.id, r.owner,
 			actor.Identity, actor.Identity)
 	}
 	return nil
+}
+
+// Takeover makes the actor's identity the owner of an open shuffle of another identity, to close it, by an entry in the
+// ledger (docs/SPEC.md section 5.9). If the identity took the shuffle over before, to close it, and owns it still, the
+// answer is that takeover. A takeover to play is an act (SubmitAct).
+func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req TakeoverRequest) (Takeover, error) {
+	if err := checkReason(req.Reason); err != nil {
+		return Takeover{}, err
+	}
+	return answer(ctx, d, id, request[Takeover]{
+		durable: true,
+		may:     func(*record) error { return nil },
+		stands:  func(r *record) bool { _, _, ok := takenBy(r, actor); return ok },
+		repeat: func(r *record) (Takeover, error) {
+			row, from, _ := takenBy(r, actor)
+			answered, receipt, err := again(ctx, row, d.cfg.Ledger.FirstReceipt)
+			return Takeover{Answered: answered, From: from, Receipt: receipt}, err
+		},
+		do: func(r *record) (Takeover, error) { return d.takeover(ctx, actor, r, req) },
+	})
+}
+
+func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record, req TakeoverRequest) (Takeover, error) {
+	if r.closed != nil {
+		return Takeover{}, r.notOpen()
+	}
+	body := &audit.Takeover{Shuffle: r.id, Extent: audit.ExtentClose, Reason: req.Reason}
+	answered, receipt, err := d.appendOne(ctx, actor, body)
+	if err != nil {
+		return Takeover{}, err
+	}
+	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.id, "from", r.owner, "by", actor.Identity)
+	return Takeover{Answered: answered, From: r.owner, Receipt: receipt}, nil
+}
+
+// takenBy returns the takeover by which the actor's identity owns the shuffle to close it, and the owner before. ok is
+// false if there is none.
+func takenBy(r *record, actor audit.Actor) (row ledger.Row, from string, ok bool) {
+	if len(r.taken) == 0 {
+		return row, "", false
+	}
+	last := r.taken[len(r.taken)-1]
+	return last.row, last.from, r.owner == actor.Identity && r.extent == audit.ExtentClose
 }

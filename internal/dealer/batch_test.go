@@ -18,7 +18,8 @@ import (
 
 // batch sends operations, which wait for witnesses as a single deal does.
 func (tb *table) batch(ctx context.Context, ops []dealer.Operation, together bool) ([]dealer.Result, error) {
-	return tb.Batch(ctx, as("tester"), ops, together, func(id uint64) error { return tb.AwaitWitnesses(ctx, id) })
+	return dealer.RunBatch(ctx, tb.Dealer, as("tester"), ops, together,
+		func(id uint64) error { return tb.Shuffles().AwaitWitnesses(ctx, id) })
 }
 
 // singly sends the operations as single requests, one after another.

@@ -5,41 +5,79 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 )
+
+// sides are both sides of blind dealing, for one ledger: that of a house, and that of a co-dealer.
+type sides struct {
+	ledger   *sequencer.Ledger
+	store    ledger.Store
+	log      *slog.Logger
+	now      func() int64
+	shuffles *reader
+	coDealer CoDealer         // nil: none
+	houses   map[string]House // by origin: the ledgers that this one deals orders for
+}
+
+// CoDealer reaches the co-dealers of a ledger, each named by the origin of its own ledger. It
+// returns only what is proved to be in that ledger, under a checkpoint that a quorum of the pinned
+// policy cosigned and that extends what was seen of that ledger before.
+type CoDealer interface {
+	// Order returns the receipt of an order that no commit names yet. It is of all positions of
+	// like, or of its ranges, and open until closeBy at least, in UTC milliseconds.
+	Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (receipt string, err error)
+	// Unused takes back an order that no commit names.
+	Unused(origin string, receipt string)
+	// Ask has the co-dealer deal the next places of an order. The same request gets the same answer.
+	Ask(ctx context.Context, n Next, runs []audit.Run, a Asking) (Given, error)
+	// Asked returns the deal of an order from this place on, nil if there is none.
+	Asked(ctx context.Context, n Next) (*Given, error)
+	// Ended closes an order in the background, and hands over the close of the order. receipt proves the close of the
+	// shuffle that the order was for; "": nothing was dealt from the order.
+	Ended(n Next, receipt func(context.Context) (string, error), keep func(context.Context, Given) error)
+}
+
+// House is a ledger that this one deals orders for: its signing keys, and the policy under which its checkpoints count.
+type House struct {
+	Keys   []note.Verifier
+	Policy *audit.Policy
+}
 
 // The side of a house (docs/BLIND.md). The places of a blind shuffle go through the order of a
 // co-dealer. The house asks the co-dealer before it writes a deal.
 
 // takeOrder asks the co-dealer in force for an order and names it in the plan of c. It returns nil
 // if the plan has no co-dealer.
-func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time) (*order, error) {
+func (d *sides) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time) (*order, error) {
 	if _, ok := c.CoDealer(); !ok {
 		return nil, nil
 	}
-	pin, ok := d.cfg.Ledger.CoDealer("")
+	pin, ok := d.ledger.CoDealer("")
 	switch {
 	case !ok || pin.Origin == "":
 		return nil, illegal(audit.RuleCoDealer, "the ledger names no co-dealer")
-	case d.cfg.CoDealer == nil:
+	case d.coDealer == nil:
 		return nil, illegal(audit.RuleCoDealer, "the configuration of this daemon has no address of a co-dealer")
 	case c.Parent != nil || !c.IsDraw() && c.Recipe.Take != c.Recipe.Cards:
-		return nil, &RequestError{"mix.co_dealer", "must be left out for a child, and if not all cards are taken"}
+		return nil, wrongField("mix.co_dealer", "must be left out for a child, and if not all cards are taken")
 	}
-	until := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
+	until := d.now() + int64(d.ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
 	if closeBy != nil {
 		until = int64(*closeBy)
 	}
-	receipt, err := d.cfg.CoDealer.Order(ctx, pin.Origin, c, until+audit.OrderMargin)
+	receipt, err := d.coDealer.Order(ctx, pin.Origin, c, until+audit.OrderMargin)
 	if err != nil {
 		return nil, err
 	}
-	o, err := orderOf(receipt)
+	o, err := parseOrder(receipt)
 	if err == nil {
 		err = audit.CheckOrder(&audit.Commit{Context: c, CloseBy: until}, o.commit)
 	}
@@ -54,70 +92,53 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time)
 // a close-by closes a fixed time after it is written.
 const orderSlack = 60_000
 
-// dealBlind is the way of a deal that a co-dealer opens before the house writes it.
-func (d *Dealer) dealBlind(ctx context.Context, g *dealing) (answer Deal, err error) {
-	if err = d.begin(ctx, g); err == nil {
-		_, err = d.wheel(ctx, g.record) // before the co-dealer opens anything
+// ask has the co-dealer open the places of a deal, fills in what the co-dealer gave, and returns what is kept of it.
+func (d *sides) ask(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
+	state [32]byte) (given Given, kept []byte, err error) {
+	if d.coDealer == nil {
+		return given, nil, fmt.Errorf("%w: the configuration of this daemon has no address of a co-dealer", ErrCoDealer)
 	}
+	o, err := orderOf(r)
 	if err == nil {
-		err = d.ask(ctx, g)
+		err = d.ledger.MayAsk(ctx, actor, deal)
 	}
+	if err != nil {
+		return given, nil, err
+	}
+	asked, a, err := d.asking(ctx, r, t, deal, state)
 	if err == nil {
-		answer, err = d.enter(ctx, g)
+		given, err = d.coDealer.Ask(ctx, nextOf(r, o), deal.Runs, a)
 	}
-	answer.CoDealer = g.given
-	return answer, err
-}
-
-// ask has the co-dealer open the places of a deal, and fills in what the co-dealer gave.
-func (d *Dealer) ask(ctx context.Context, g *dealing) error {
-	r, deal, t := g.record, g.body, g.opened
-	if d.cfg.CoDealer == nil {
-		return fmt.Errorf("%w: the configuration of this daemon has no address of a co-dealer", ErrCoDealer)
-	}
-	o, err := r.order()
 	if err != nil {
-		return err
+		return given, nil, err
 	}
-	if err := d.cfg.Ledger.MayAsk(ctx, g.actor, deal); err != nil {
-		return err
-	}
-	asked, a, err := d.asking(ctx, r, t, deal, g.req.State)
-	if err != nil {
-		return err
-	}
-	given, err := d.cfg.CoDealer.Ask(ctx, r.nextOf(o), deal.Runs, a)
-	if err != nil {
-		return err
-	}
-	if deal.Blind, err = r.gave(o, given, deal.First, deal.Runs, asked); err != nil {
-		return fmt.Errorf("%w: the co-dealer's answer for place %d of shuffle %d is not valid: %w", ErrCoDealer, deal.First,
-			r.id, err)
+	if deal.Blind, err = gave(r, o, given, deal.First, deal.Runs, asked); err != nil {
+		return given, nil, fmt.Errorf("%w: the co-dealer's answer for place %d of shuffle %d is not valid: %w", ErrCoDealer,
+			deal.First, r.id, err)
 	}
 	t.give(deal, given.Cards)
 	if r.commit.Context.IsDraw() {
 		if t.shows, err = t.order.Shows(t.values); err != nil {
-			return err
+			return given, nil, err
 		}
 	}
-	g.given = given.Receipt
-	g.kept, err = json.Marshal(given)
-	return err
+	kept, err = json.Marshal(given)
+	return given, kept, err
 }
 
 // asking is the request to the co-dealer for the places of a deal. It is signed under the key from the tape and has
 // receipts of the commit and of the entry before. asking waits until the witnesses cosigned both.
-func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
+func (d *sides) asking(ctx context.Context, r *record, t *opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
 	Asking, error) {
 	rows := []ledger.Row{r.row}
 	if before := r.before(); before.Index != r.row.Index {
 		rows = append(rows, before)
 	}
 	last := rows[len(rows)-1]
-	if err := d.AwaitWitnesses(ctx, last.Index); err != nil {
+	if err := d.shuffles.AwaitWitnesses(ctx, last.Index); err != nil {
 		return nil, Asking{}, err
 	}
-	receipts, err := d.cfg.Ledger.ReceiptsUnder(ctx, rows, d.cfg.Ledger.HeadFor(last.Index))
+	receipts, err := d.ledger.ReceiptsUnder(ctx, rows, d.ledger.HeadFor(last.Index))
 	if err != nil {
 		return nil, Asking{}, err
 	}
@@ -134,14 +155,14 @@ func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.D
 }
 
 // gave checks a co-dealer's deal, and returns what the house writes of it.
-func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
-	b, d, err := r.entered(o, g, first)
+func gave(r *record, o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
+	b, d, err := entered(r, o, g, first)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Equal(d.Runs, runs) || !asked.SameRequest(d.Asked) {
 		return nil, errors.New("the co-dealer's deal answers another request")
 	}
-	b.Values, err = r.opens(o, d, g.Cards)
+	b.Values, err = opens(r, o, d, g.Cards)
 	return b, err
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
@@ -17,20 +19,20 @@ import (
 // the two, or the game may have given the deal up. The close must name such a deal, because checkpoints in other
 // shuffles may show it. Only a close as void or expired may leave a deal unplayed. If the co-dealer gives no answer, a
 // close fails, except as expired, with a lost tape, or as void because of the co-dealer.
-func (d *Dealer) unplayed(ctx context.Context, r *record, req *ending) error {
+func (d *sides) unplayed(ctx context.Context, r *record, req *ending) error {
 	if !r.blind() {
 		return nil
 	}
-	waits := req.Outcome != audit.OutcomeExpired && req.Reason != audit.ReasonCoDealer &&
-		req.Reason != audit.ReasonTapeLost
-	o, err := r.order()
-	if err != nil && req.Reason == audit.ReasonTapeLost {
+	waits := req.request.Outcome != audit.OutcomeExpired && req.request.Reason != audit.ReasonCoDealer &&
+		req.request.Reason != audit.ReasonTapeLost
+	o, err := orderOf(r)
+	if err != nil && req.request.Reason == audit.ReasonTapeLost {
 		return nil // the receipt of the order is lost with the tape
 	}
 	if err != nil {
 		return err
 	}
-	req.blind = &audit.Blind{Head: r.seen(o)}
+	req.blind = &audit.Blind{Head: seenOf(r, o)}
 	if r.next() == r.commit.Context.Recipe.Positions() {
 		return nil
 	}
@@ -47,7 +49,7 @@ func (d *Dealer) unplayed(ctx context.Context, r *record, req *ending) error {
 		}
 	}
 	if err != nil && !waits {
-		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say which places it opened that were not dealt", "shuffle", r.id,
+		d.log.Error("a shuffle ends, and its co-dealer does not say which places it opened that were not dealt", "shuffle", r.id,
 			"co_dealer", o.origin, "error", err)
 		return nil
 	}
@@ -59,11 +61,11 @@ const lastAnswer = 5 * time.Second
 
 // openedLast asks the co-dealer for a deal behind the last one of the shuffle. It fills the deal
 // in and returns it; nil if the co-dealer has none.
-func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *ending) (*audit.Deal, error) {
-	if d.cfg.CoDealer == nil || req.silent[o.origin] {
+func (d *sides) openedLast(ctx context.Context, r *record, o *order, req *ending) (*audit.Deal, error) {
+	if d.coDealer == nil || req.silent[o.origin] {
 		return nil, ErrCoDealer
 	}
-	g, err := d.cfg.CoDealer.Asked(ctx, r.nextOf(o))
+	g, err := d.coDealer.Asked(ctx, nextOf(r, o))
 	if req.silent != nil && errors.Is(err, context.DeadlineExceeded) {
 		req.silent[o.origin] = true
 	}
@@ -73,21 +75,21 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *endin
 	wrong := func(err error) (*audit.Deal, error) {
 		return nil, fmt.Errorf("%w: the co-dealer's deal behind shuffle %d is not valid: %w", ErrCoDealer, r.id, err)
 	}
-	blind, deal, err := r.entered(o, *g, r.next())
+	blind, deal, err := entered(r, o, *g, r.next())
 	if errors.Is(err, audit.ErrNotAsked) {
-		d.cfg.Log.Error("the co-dealer dealt without a request that this house signed", "shuffle", r.id, "co_dealer", o.origin, "error", err)
+		d.log.Error("the co-dealer dealt without a request that this house signed", "shuffle", r.id, "co_dealer", o.origin, "error", err)
 		return nil, nil
 	}
 	if err != nil {
 		return wrong(err)
 	}
-	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
+	if req.request.Outcome != audit.OutcomeVoid && req.request.Outcome != audit.OutcomeExpired {
 		return nil, illegal(audit.RuleCoDealer, "the co-dealer opened %d places from place %d, "+
 			"and these were not dealt: deal them with the same request, or close as void with the reason co_dealer",
 			len(deal.Opens()), r.next())
 	}
 	req.blind, req.end.Unplayed = blind, g
-	if blind.Values, err = r.opens(o, deal, g.Cards); err != nil {
+	if blind.Values, err = opens(r, o, deal, g.Cards); err != nil {
 		g.Cards = nil // the close names the deal, without its openings
 		return wrong(err)
 	}
@@ -95,13 +97,13 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *endin
 }
 
 // wouldShow opens the places of a co-dealer's deal as if they had been dealt.
-func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *audit.Blind,
+func (d *sides) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *audit.Blind,
 	by []audit.Card) (cards []audit.Card, err error) {
-	names, err := d.deckNames(ctx, r.commit.Context)
+	names, err := d.shuffles.deckNames(ctx, r.commit.Context)
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.open(ctx, r)
+	t, err := d.shuffles.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -115,20 +117,20 @@ func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *au
 
 // showUnplayed fills in what the places that were not played would have shown. If the tape cannot
 // be opened, the close has no values and no openings.
-func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *ending) (err error) {
+func (d *sides) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *ending) (err error) {
 	g := req.end.Unplayed
 	req.end.Opened, err = d.wouldShow(ctx, r, deal, req.blind, g.Cards)
-	if err == nil || !errors.Is(err, ErrSealed) && req.Reason != audit.ReasonTapeLost {
+	if err == nil || !errors.Is(err, ErrSealed) && req.request.Reason != audit.ReasonTapeLost {
 		return err
 	}
-	d.cfg.Log.Error("a shuffle ends, and the cards that were not played cannot be opened", "shuffle", r.id, "error", err)
+	d.log.Error("a shuffle ends, and the cards that were not played cannot be opened", "shuffle", r.id, "error", err)
 	req.blind.Values, g.Cards = nil, nil
 	return nil
 }
 
 // unplayedBehind is unplayed once more, for a shuffle that was dealt from since. If the batch has a
 // deal before the close, it does nothing: the co-dealer was asked for nothing behind that deal.
-func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *ending, before []audit.Body) error {
+func (d *sides) unplayedBehind(ctx context.Context, r *record, req *ending, before []audit.Body) error {
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
 		return nil
 	}
@@ -138,34 +140,113 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *ending, bef
 
 // ended has the co-dealer close the order of a shuffle, after the shuffle's own close, and keeps the receipt of that
 // close. It stands where the statements about a shuffle do, under the index of the shuffle's close: no shuffle has it.
-func (d *Dealer) ended(r *record, appended []ledger.Appended) {
-	if !r.blind() || d.cfg.CoDealer == nil {
+func (d *sides) ended(r *record, appended []ledger.Appended) {
+	if !r.blind() || d.coDealer == nil {
 		return
 	}
-	o, err := r.order()
+	o, err := orderOf(r)
 	if err != nil {
 		return // a request that reads the shuffle gets the error
 	}
 	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
 	row := ledger.Row{Index: appended[at].Index, Entry: appended[at].Receipt.Entry}
-	n := r.nextOf(o)
+	n := nextOf(r, o)
 	if b := appended[at].Entry.Body.(*audit.Close).Blind; b != nil { // otherwise its tape is lost
 		n.Since = b.Head.Size
 	}
 	keep := func(ctx context.Context, g Given) error {
 		text, err := json.Marshal(g)
 		if err == nil {
-			err = d.cfg.Store.PutStatement(ctx, d.cfg.Ledger.ID(), row.Index, 0, text)
+			err = d.store.PutStatement(ctx, d.ledger.ID(), row.Index, 0, text)
 		}
 		return err
 	}
-	d.cfg.CoDealer.Ended(n, func(ctx context.Context) (string, error) {
+	d.coDealer.Ended(n, func(ctx context.Context) (string, error) {
 		if n.Since == o.head.Size { // the co-dealer was asked for nothing
 			return "", nil
 		}
-		if err := d.AwaitWitnesses(ctx, row.Index); err != nil {
+		if err := d.shuffles.AwaitWitnesses(ctx, row.Index); err != nil {
 			return "", err
 		}
-		return d.cfg.Ledger.ReceiptUnder(ctx, row, d.cfg.Ledger.HeadFor(row.Index))
+		return d.ledger.ReceiptUnder(ctx, row, d.ledger.HeadFor(row.Index))
 	}, keep)
+}
+
+// ending is a close on its way to the ledger.
+type ending struct {
+	request CloseRequest
+	follows *audit.Follows  // of Follows, checked
+	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
+	end     keptEnd         // what is kept with the close
+	given   []byte          // what is kept with a deal in the same batch
+	silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
+}
+
+// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
+// close of the order that does not fit is logged and left out, because verifiers would refuse the file.
+func (d *sides) coDealerEvidence(ctx context.Context, r *record) (*audit.CoDealer, error) {
+	if !r.blind() {
+		return nil, nil
+	}
+	o, err := orderOf(r)
+	if err != nil {
+		return nil, err
+	}
+	c := &audit.CoDealer{Receipts: []string{o.receipt}}
+	add := func(g Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
+	for _, at := range r.deals {
+		g, err := r.given(at)
+		if err != nil {
+			return nil, err
+		}
+		add(g)
+	}
+	if r.closed == nil {
+		return c, nil
+	}
+	if r.closed.Unplayed() != nil {
+		var end keptEnd
+		if json.Unmarshal(r.rowOf(audit.TypeClose).Kept, &end) != nil || end.Unplayed == nil {
+			return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
+		}
+		add(*end.Unplayed)
+		c.Unplayed = end.Opened
+	}
+	texts, err := d.store.Statements(ctx, d.ledger.ID(), r.rowOf(audit.TypeClose).Index)
+	if err != nil || len(texts) == 0 {
+		return c, ledger.Unavailable(err)
+	}
+	end, err := orderEnd(r, o, c, texts[0])
+	if err != nil {
+		d.log.Error("the kept close of a co-dealer's order is not served", "shuffle", r.id, "error", err)
+		return c, nil
+	}
+	add(end)
+	return c, nil
+}
+
+// orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
+func orderEnd(r *record, o *order, c *audit.CoDealer, text []byte) (g Given, err error) {
+	if err := json.Unmarshal(text, &g); err != nil {
+		return g, err
+	}
+	var f foreign
+	var seen audit.Checkpoint
+	asked := 0
+	for _, receipt := range append(slices.Clip(c.Receipts), g.Receipt) {
+		seen = f.checkpoint
+		if f, err = parseForeign(receipt); err != nil {
+			return g, err
+		}
+		if deal, ok := f.body.(*audit.Deal); ok {
+			asked += deal.Count()
+		}
+	}
+	end, ok := f.body.(*audit.Close)
+	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.origin {
+		return g, errors.New("it is no close of the order")
+	}
+	row := r.rowOf(audit.TypeClose)
+	after := &audit.Foreign{Index: row.Index, Leaf: tlog.RecordHash(row.Entry)}
+	return g, errors.Join(f.checkpoint.CheckPrefix(seen, g.Last), end.EndsOrder(after, asked))
 }

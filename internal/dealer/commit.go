@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 		return Shuffle{}, err
 	}
 	defer from.wipe()
-	order, err := d.takeOrder(ctx, c, a.closeBy)
+	order, err := d.blind.takeOrder(ctx, c, a.closeBy)
 	if err != nil {
 		return Shuffle{}, err
 	}
@@ -70,7 +71,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 		d.decks.Store(a.deck.Hash(), true)
 	}
 	e := appended[0] // a parent's close may stand behind it
-	d.recent.hold(e.Index, commit, t)
+	d.shuffles.recent.hold(e.Index, commit, t)
 	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text(), sealed), nil
 }
 
@@ -92,15 +93,15 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 			return nil, nil, err
 		}
 	}
-	if err := cmp.Or(d.checkTerms(ctx, &c), d.orders(&c)); err != nil {
+	if err := cmp.Or(d.checkTerms(ctx, &c), d.blind.mayOrder(&c)); err != nil {
 		return nil, nil, err
 	}
 	if err := d.checkDisclosable(ctx, &c); err != nil {
 		return nil, nil, err
 	}
 	if len(c.Mixed()) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
-		return nil, nil, &RequestError{"mix",
-			"must move cards among at least two that are taken: take more cards, and deal one"}
+		return nil, nil, wrongField("mix",
+			"must move cards among at least two that are taken: take more cards, and deal one")
 	}
 	c.Plan = slices.Clone(c.Plan)
 	if err := d.checkRound(&c, a.closeBy); err != nil {
@@ -133,7 +134,7 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 	if from != nil {
 		defer clear(out.Values)
 		inputs = from.inputs
-		if t.values, err = d.inputsIn(c, out.Values, inputs); err != nil {
+		if t.values, err = d.shuffles.inputsIn(c, out.Values, inputs); err != nil {
 			return nil, nil, t, err
 		}
 	}
@@ -186,78 +187,35 @@ func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req D
 	}, err)
 }
 
-// context validates r and returns the context of its commit. A wheel is a shuffle of cards, one for
-// each unit of weight, of which one is taken: context returns its deck.
-func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
-	none := shuffle.Deck{}
-	c, err := r.common().context(g)
-	if err != nil {
-		return nil, none, err
-	}
-	given := 0
-	for _, there := range []bool{r.Ranges != nil, r.Numbers != nil, r.Wheel != nil} {
-		if there {
-			given++
-		}
-	}
-	if given != 1 {
-		return nil, none, &RequestError{"ranges", "or \"numbers\" or \"wheel\" must be given, and only one of them"}
-	}
-	if r.Wheel == nil {
-		return c, none, r.draws(c)
-	}
-	names, err := r.stops()
-	if err != nil {
-		return nil, none, err
-	}
-	deck, err := shuffle.NewDeck(names)
-	if err != nil {
-		return nil, none, &RequestError{"wheel", "must make a deck: " + err.Error()}
-	}
-	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: 1}
-	return c, deck, nil
-}
+// AnyDeck among Config.Decks lets the ledger commit every deck.
+const AnyDeck = "any"
 
-// draws fills in the recipe of ranges or numbers.
-func (r *DrawsRequest) draws(c *audit.Context) error {
-	if r.Plan != nil && r.Plan.Cut {
-		return &RequestError{"mix.cut", "must be left out, because drawn values keep their places"}
-	}
-	if n := r.Numbers; n != nil {
-		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxRange {
-			return &RequestError{"numbers.of", fmt.Sprintf("must be %d to %d", shuffle.MinCards, shuffle.MaxRange)}
-		}
-		if err := c.TakeNumbers(n.Of, n.Take); err != nil {
-			return &RequestError{"numbers.take", fmt.Sprintf("must be 1 to %d, from a total of %d numbers",
-				min(n.Of, shuffle.MaxNumbers), n.Of)}
-		}
+// ErrDeck reports a deck that the settings do not let the ledger commit.
+var ErrDeck = errors.New("the settings of the ledger do not allow the deck")
+
+// allowed returns ErrDeck for a deck that no setting names. That stops who has a dealer's token, and not the house. A
+// child has the deck of its parent, and an order for another ledger is of positions by its rule.
+func (d *Dealer) allowed(a *asked) error {
+	if a.deck.Len() == 0 || a.context.ForLedger != "" ||
+		allows(d.cfg.Decks, d.cfg.Ledger.Genesis().Production, a.deck) {
 		return nil
 	}
-	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
-		return &RequestError{"ranges", fmt.Sprintf("must have 1 to %d ranges", shuffle.MaxCards)}
-	}
-	for i, k := range r.Ranges {
-		if k < 1 || k > shuffle.MaxRange {
-			return &RequestError{fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("must be 1 to %d", shuffle.MaxRange)}
-		}
-	}
-	c.Recipe = shuffle.Recipe{Ranges: r.Ranges}
-	if err := c.Recipe.Validate(); err != nil {
-		return &RequestError{"ranges", "must need no more than one draw can give, so make several draws: " + err.Error()}
-	}
-	return nil
+	return fmt.Errorf("%w: %s, of the hash %s, is not in \"decks\" of the ledger", ErrDeck,
+		cmp.Or(a.deck.Name(), "a deck without a name"), base64Of(a.deck))
 }
 
-// stops returns the cards of a wheel's deck.
-func (r *DrawsRequest) stops() (names []string, err error) {
-	for i, s := range r.Wheel {
-		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
-			return nil, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
-				fmt.Sprintf("must be at least 1, and the sum of all weights at most %d", shuffle.MaxCards)}
-		}
-		for range s.Weight {
-			names = append(names, s.Label)
-		}
+func allows(decks []string, production bool, deck shuffle.Deck) bool {
+	if len(decks) == 0 {
+		_, published := shuffle.Published(deck.Hash())
+		return published || !production
 	}
-	return names, nil
+	return slices.ContainsFunc(decks, func(name string) bool {
+		named, ok := shuffle.Named(name)
+		return name == AnyDeck || name == base64Of(deck) || ok && named.Hash() == deck.Hash()
+	})
+}
+
+func base64Of(deck shuffle.Deck) string {
+	hash := deck.Hash()
+	return base64.StdEncoding.EncodeToString(hash[:])
 }

@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,16 +43,16 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 // dealAgain answers a deal that is in the ledger.
 func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record, req DealRequest) (Deal, error) {
 	at, _ := r.dealAt(req.First)
-	if !at.askedAgain(req.Asked) {
+	if !askedAgain(at, req.Asked) {
 		d.cfg.Log.Error("a house asks for places that were opened for another request", "shuffle", r.id, "place", req.First,
 			"identity", actor.Identity, "credential", actor.Credential)
 		d.conflicts.Add(1)
 	}
-	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) || !at.askedAgain(req.Asked) ||
-		req.Close != nil && !r.closedAs(req.Close) {
-		return Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d: %s", ErrRepeated, r.id, req.First, at.words())
+	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) || !askedAgain(at, req.Asked) ||
+		req.Close != nil && !closedAs(r, req.Close) {
+		return Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d: %s", ErrRepeated, r.id, req.First, words(at))
 	}
-	t, err := d.open(ctx, r)
+	t, err := d.shuffles.open(ctx, r)
 	if err != nil {
 		return Deal{}, err
 	}
@@ -63,7 +64,7 @@ func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record, re
 	prove := d.cfg.Ledger.FirstReceipt
 	if at.deal.Asked != nil {
 		prove = func(ctx context.Context, row ledger.Row) (receipt string, err error) {
-			receipt, answer.Last, err = d.proveOrder(ctx, row, req.Asked.Since)
+			receipt, answer.Last, err = d.blind.proveOrder(ctx, row, req.Asked.Since)
 			return receipt, err
 		}
 	}
@@ -88,7 +89,7 @@ func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record, re
 }
 
 // words lists the runs of a deal for an error.
-func (at dealt) words() string {
+func words(at dealt) string {
 	var runs []string
 	for _, run := range at.deal.Runs {
 		words := fmt.Sprintf("%d %s", run.Count, run.Purpose)
@@ -98,4 +99,141 @@ func (at dealt) words() string {
 		runs = append(runs, words)
 	}
 	return strings.Join(runs, ", ")
+}
+
+// dealing is a deal on its way through its stations. Its tape is wiped behind the last one.
+type dealing struct {
+	actor  audit.Actor
+	req    DealRequest
+	record *record
+	body   *audit.Deal
+	opened *opened
+	kept   []byte     // with the deal; nil: nothing
+	row    ledger.Row // that was appended
+}
+
+// begin checks a deal and opens the tape of its shuffle.
+func (d *Dealer) begin(ctx context.Context, g *dealing) (err error) {
+	r := g.record
+	if err := d.shuffles.AwaitWitnesses(ctx, r.id); err != nil {
+		return err
+	}
+	if err := fits(g.body, r.commit); err != nil {
+		return err
+	}
+	if unordered := r.ordered(); unordered != nil {
+		if r.closed != nil {
+			return r.notOpen()
+		}
+		// The ledger says which rule refuses it. If none does, it is written, and answered as a repeated one is.
+		_, err := d.propose(ctx, ledger.Proposal{Actor: g.actor, Bodies: []audit.Body{g.body}})
+		return cmp.Or(err, unordered)
+	}
+	g.opened, err = d.shuffles.open(ctx, r)
+	return err
+}
+
+// enter appends a deal and answers it. The cards are ready before the deal is written, so that a deal in the ledger can
+// always be answered.
+func (d *Dealer) enter(ctx context.Context, g *dealing) (Deal, error) {
+	answer, err := d.dealAnswer(ctx, g.record, g.opened, g.body)
+	if err != nil {
+		return Deal{}, err
+	}
+	shown, err := d.shownAtClose(ctx, g.record, g.opened, g.req.Close, answer.Next)
+	if err != nil {
+		return Deal{}, err
+	}
+	appended, err := d.appendDeal(ctx, g)
+	if err != nil {
+		return Deal{}, err
+	}
+	g.row = ledger.Row{Index: appended[0].Index, Entry: appended[0].Receipt.Entry}
+	answer.Time, answer.Receipt = Time(appended[0].Entry.Time), appended[0].Receipt.Text()
+	if g.req.Close != nil {
+		d.blind.ended(g.record, appended)
+		c := closed(appended[1:], shown)
+		answer.Close = &c
+	}
+	return answer, nil
+}
+
+func (d *Dealer) appendDeal(ctx context.Context, g *dealing) ([]ledger.Appended, error) {
+	if g.req.Close != nil {
+		close := ending{request: *g.req.Close, given: g.kept}
+		return d.appendClose(ctx, g.actor, g.record, g.opened.tape, close, g.body)
+	}
+	return d.propose(ctx, ledger.Proposal{Actor: g.actor, Bodies: []audit.Body{g.body}, Kept: [][]byte{g.kept}})
+}
+
+// dealAnswer is the answer to a deal without its receipts. Runs that are aside have no cards: the
+// dealer does not see them either, and cannot pass them on.
+func (d *Dealer) dealAnswer(ctx context.Context, r *record, t *opened, deal *audit.Deal) (a Deal, err error) {
+	names, err := d.shuffles.deckNames(ctx, r.commit.Context)
+	if err != nil {
+		return a, err
+	}
+	wheel, err := d.wheel(ctx, r)
+	if err != nil {
+		return a, err
+	}
+	a.Next = deal.First + deal.Count()
+	a.LastHand = t.endAt > 0 && a.Next >= t.endAt
+	for place, run := range deal.Places() {
+		if run.Aside() {
+			a.Unopened = append(a.Unopened, Unopened{Place: place, Purpose: run.Purpose.String(),
+				Recipient: run.Recipient})
+			continue
+		}
+		a.Cards = append(a.Cards, t.card(names, place))
+		if t.shows != nil {
+			a.Shows = append(a.Shows, t.shows[place])
+		}
+	}
+	a.Labels = labels(wheel, a.Shows)
+	return a, nil
+}
+
+// fits checks the places of a deal before anything is computed from them.
+func fits(deal *audit.Deal, c *audit.Commit) error {
+	for i, run := range deal.Runs {
+		if c.Context.IsNumbers() && !run.Public {
+			return wrongField(fmt.Sprintf("runs[%d].public", i), "must be true, because numbers are dealt for everybody to see")
+		}
+	}
+	if m := c.Context.Recipe.Positions(); deal.First+deal.Count() > m {
+		return illegal(audit.RulePlaces, "%d places are left, not %d", max(0, m-deal.First), deal.Count())
+	}
+	return nil
+}
+
+// dealBlind is the way of a deal that a co-dealer opens before the house writes it.
+func (d *Dealer) dealBlind(ctx context.Context, g *dealing) (answer Deal, err error) {
+	var given Given
+	if err = d.begin(ctx, g); err == nil {
+		_, err = d.wheel(ctx, g.record) // before the co-dealer opens anything
+	}
+	if err == nil {
+		given, g.kept, err = d.blind.ask(ctx, g.actor, g.record, g.opened, g.body, g.req.State)
+	}
+	if err == nil {
+		answer, err = d.enter(ctx, g)
+	}
+	answer.CoDealer = given.Receipt
+	return answer, err
+}
+
+// dealOrder is the way of a deal of an order: it is checked against the house's ledger, and proved to the house.
+func (d *Dealer) dealOrder(ctx context.Context, g *dealing) (answer Deal, err error) {
+	g.kept = []byte(cmp.Or(g.req.Asked.After, g.req.Asked.Commit))
+	if err = d.begin(ctx, g); err == nil {
+		err = d.blind.asks(g.record, g.body, g.req.Asked)
+	}
+	if err == nil {
+		answer, err = d.enter(ctx, g)
+	}
+	if err == nil {
+		answer.Receipt, answer.Last, err = d.blind.proveOrder(ctx, g.row, g.req.Asked.Since)
+	}
+	return answer, err
 }

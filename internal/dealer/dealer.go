@@ -1,7 +1,15 @@
+// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It draws a tape, turns it
+// into an order, commits to the order, and then gives out cards with their openings. The rules of package audit decide
+// which entry may follow; the sequencer of the ledger asks them.
+//
+// No answer has a tape or an undealt card before the close is durable. Under disclosure to
+// auditors a tape leaves this package only sealed: for the database, and to the auditors.
 package dealer
 
 import (
 	"cmp"
+	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,14 +17,52 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/semaphore"
 
+	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
 	"shuffled/internal/terms"
 )
 
+// Config is what a dealer works with. All of it is required except Round, Watch and Rotation.
+type Config struct {
+	Ledger  *sequencer.Ledger
+	Store   ledger.Store // the ledger's
+	Entropy *entropy.Source
+	Keys    *seal.Keyring
+	Log     *slog.Logger
+	// Now is the time in UTC milliseconds. It decides which shuffles are overdue, which round of the
+	// beacon a plan gets, how long an order must stay open, and when a disclosure key is too old.
+	// The ledger gives entries their times.
+	Now func() int64
+
+	// Round fetches the signature of a round of quicknet; nil: callers bring it.
+	Round func(ctx context.Context, round uint64) ([48]byte, error)
+
+	// Watch gets every outcome, after its tape is drawn and before its commit is written. So what
+	// becomes of the commit does not choose what Watch gets. It keeps no outcome, and does not make
+	// a commit wait. nil: outcomes are not watched.
+	Watch func(shuffle.Recipe, shuffle.Outcome)
+
+	// CoDealer reaches the co-dealers of the ledger; nil: none.
+	CoDealer CoDealer
+	// Houses are the ledgers that this one deals orders for, by origin; nil: none.
+	Houses map[string]House
+
+	// Decks are those that the ledger may commit, as in package config.
+	Decks []string
+
+	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
+	Rotation time.Duration
+}
+
 // Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a cache of the ledger.
 type Dealer struct {
-	keyed
+	cfg       Config
+	shuffles  *reader
+	blind     *sides
+	underway  singleflight                          // requests for commits, by key tag
 	newestKey atomic.Pointer[ledger.Disclosure]     // for disclosure; other daemons may have written since
 	keyTurn   *semaphore.Weighted                   // held to ask the ledger for a disclosure key or to make one
 	wheels    *lru.Cache[[32]byte, *terms.Document] // that were read, by hash
@@ -34,8 +80,10 @@ func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 func New(cfg Config) *Dealer {
 	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
 	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
-	return &Dealer{keyed: keyed{opener: opener{newReader(cfg)}, byKey: commitLoader(cfg.Store, cfg.Ledger.ID())},
-		keyTurn: semaphore.NewWeighted(1), wheels: wheels}
+	shuffles := newReader(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys, cfg.Log)
+	return &Dealer{cfg: cfg, shuffles: shuffles, keyTurn: semaphore.NewWeighted(1), wheels: wheels,
+		blind: &sides{ledger: cfg.Ledger, store: cfg.Store, log: cfg.Log, now: cfg.Now, shuffles: shuffles,
+			coDealer: cfg.CoDealer, houses: cfg.Houses}}
 }
 
 // Ledger returns the ledger that the dealer serves.
@@ -43,3 +91,31 @@ func (d *Dealer) Ledger() *sequencer.Ledger { return d.cfg.Ledger }
 
 // maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
 const maxWheels = 64
+
+// Shuffles reads the shuffles of the ledger.
+func (d *Dealer) Shuffles() *reader { return d.shuffles }
+
+// singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
+// in the ledger. Unlike the package of x/sync of that name it shares no result: a copy may be
+// another request under the same key, its caller may leave, and its answer says that it is a
+// repeated one. Copies at another daemon do not wait; the ledger keeps them apart.
+type singleflight struct {
+	underway sync.Map // by key tag: a chan struct{}, closed and removed when the request is answered
+}
+
+// begin waits for its turn under the tag, until the queue deadline of ctx. The caller must call end.
+func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+	done := make(chan struct{})
+	for {
+		ahead, waits := f.underway.LoadOrStore(tag, done)
+		if !waits {
+			return func() {
+				f.underway.Delete(tag)
+				close(done)
+			}, nil
+		}
+		if _, err := ledger.Await(ctx, ahead.(chan struct{}), "the same request is under way"); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -263,7 +263,8 @@ func TestAside(t *testing.T) {
 	t.Parallel()
 	runs := []audit.Run{seat(1, "a"), {Count: 2, Purpose: audit.PurposeBurn}, board(1),
 		{Count: 1, Purpose: audit.PurposeDiscard, Recipient: "a"}, {Count: 1, Purpose: audit.PurposeBurn, Public: true}}
-	unopened := []dealer.Unopened{{1, "burn", ""}, {2, "burn", ""}, {4, "discard", "a"}}
+	unopened := []dealer.Unopened{{Place: 1, Purpose: "burn"}, {Place: 2, Purpose: "burn"},
+		{Place: 4, Purpose: "discard", Recipient: "a"}}
 	places := func(cards []audit.Card) (p []int) {
 		for _, c := range cards {
 			p = append(p, c.Place)

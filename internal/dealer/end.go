@@ -19,7 +19,7 @@ import (
 // tape. The sequencer gets a copy, because it may still need the tape after the caller has left.
 func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req ending,
 	before ...audit.Body) ([]ledger.Appended, error) {
-	final, err := req.finalReveal("", r.id)
+	final, err := req.request.finalReveal("", r.id)
 	if err != nil {
 		return nil, err
 	}
@@ -53,15 +53,14 @@ func wipeAll(tapes []tapeOf) {
 // first. lost is why one of them cannot be opened, nil if all can.
 func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost, err error) {
 	for p := r.commit.Context.Parent; p != nil; {
-		parent, err := d.look(ctx, p.ID)
+		parent, err := d.shuffles.look(ctx, p.ID)
 		if err != nil {
 			return above, nil, err
 		}
 		if !parent.continued() {
 			break
 		}
-		tape, inputs, err := d.tape(ctx, parent, maxAncestors)
-		clear(inputs)
+		tape, err := d.shuffles.tape(ctx, parent)
 		switch {
 		case errors.Is(err, ErrSealed):
 			lost = err
@@ -94,15 +93,15 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 			return appended, err
 		}
 		if in, ok := ctx.Value(turnKey{}).(*turn); ok && in.round.together {
-			return nil, &RequestError{"operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
-				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.id)}
+			return nil, wrongField("operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
+				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.id))
 		}
 		for i := range all {
-			if all[i].record, err = d.record(ctx, all[i].record.id); err != nil {
+			if all[i].record, err = d.shuffles.record(ctx, all[i].record.id); err != nil {
 				return nil, err
 			}
 		}
-		if err := d.unplayedBehind(ctx, all[0].record, &req, before); err != nil {
+		if err := d.blind.unplayedBehind(ctx, all[0].record, &req, before); err != nil {
 			return nil, err
 		}
 	}
@@ -149,8 +148,8 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 		var body audit.Body = &audit.DisclosureEntry{Shuffle: told.Shuffle, Form: told.Form, Tape: told.Tape,
 			Key: told.Key}
 		if i == 0 {
-			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
-				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
+			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.request.Outcome, Reason: req.request.Reason,
+				Form: told.Form, Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
 			before, with = nil, nil // they are of the last shuffle, and not of its ancestors
 		}
 		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
@@ -204,4 +203,23 @@ func closeAnswer(c *audit.Close) (a Close) {
 		a.Tape = c.Tape
 	}
 	return a
+}
+
+// openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
+func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) (cards []audit.Card,
+	err error) {
+	r = r.after(before, with)
+	public := r.public()
+	if len(public) == 0 {
+		return nil, nil
+	}
+	t, err := d.shuffles.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer t.wipe()
+	for _, s := range public {
+		cards = t.cards(cards, nil, s)
+	}
+	return cards, nil
 }

@@ -4,18 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
 )
 
-// reader reads shuffles from the ledger and its store.
+// reader reads shuffles from the ledger and its store, and opens their tapes.
 type reader struct {
-	cfg              Config
+	ledger  *sequencer.Ledger
+	store   ledger.Store
+	entropy *entropy.Source // its latch is set where a deck is foul
+	keys    *seal.Keyring
+	log     *slog.Logger
+
 	durable, visible shuffles
+	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
 	recent           *recent
 	tables           *lru.Cache[uint64, string] // of shuffles, by id
 }
@@ -23,12 +35,15 @@ type reader struct {
 // tablesKnown is of how many shuffles the tables are kept in memory.
 const tablesKnown = 20_000
 
-func newReader(cfg Config) reader {
-	store, id := cfg.Store, cfg.Ledger.ID()
-	readers := shuffleLoader(store, id, ledger.Durable)
+// newReader returns a reader of the ledger, whose store this is.
+func newReader(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys *seal.Keyring,
+	log *slog.Logger) *reader {
+	readers := shuffleLoader(store, of.ID(), ledger.Durable)
 	tables, _ := lru.New[uint64, string](tablesKnown) // no error: the size is positive
-	return reader{cfg: cfg, tables: tables, durable: ledger.NewApart(shuffleLoader(store, id, ledger.Durable), readers),
-		visible: ledger.NewApart(shuffleLoader(store, id, ledger.Visible), readers), recent: newRecent()}
+	return &reader{ledger: of, store: store, entropy: source, keys: keys, log: log, tables: tables, recent: newRecent(),
+		durable: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Durable), readers),
+		visible: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Visible), readers),
+		byKey:   commitLoader(store, of.ID())}
 }
 
 // record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
@@ -61,7 +76,7 @@ func (d *reader) read(ctx context.Context, from shuffles, id uint64) (*record, e
 	if err != nil {
 		return nil, err
 	}
-	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
+	if err := d.ledger.Authentic(ctx, rows); err != nil {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
 	}
 	r := &record{id: id}
@@ -78,7 +93,7 @@ func (d *reader) read(ctx context.Context, from shuffles, id uint64) (*record, e
 		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	}
 	// The ledger was opened with this genesis.
-	if err := audit.CheckShuffleUnder(d.cfg.Ledger.GenesisEntry(), placed); err != nil {
+	if err := audit.CheckShuffleUnder(d.ledger.GenesisEntry(), placed); err != nil {
 		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
 	if !r.continued() {
@@ -111,15 +126,15 @@ func (d *reader) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.R
 // yet. A database without an entry that the ledger has was left behind in a failover.
 func (d *reader) absent(ctx context.Context, id uint64) error {
 	none := fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
-	if id >= d.cfg.Ledger.Head().Size {
+	if id >= d.ledger.Head().Size {
 		return none
 	}
-	row, err := d.cfg.Ledger.Row(ctx, id)
+	row, err := d.ledger.Row(ctx, id)
 	if err != nil {
 		return err
 	}
 	// The entry itself says what it is, because a column may have been changed.
-	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
+	if err := d.ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
 		return err
 	}
 	e, err := audit.ParseEntry(row.Entry)
@@ -143,12 +158,12 @@ const witnessWait = 6 * time.Second
 // id, if the genesis asks for witnesses. So no card is shown before outsiders have the commitment
 // to its order. It returns ledger.ErrNotWitnessed if they take too long.
 func (d *reader) AwaitWitnesses(ctx context.Context, id uint64) error {
-	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
+	if d.ledger.Genesis().Deals != audit.DealsCosigned {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, witnessWait)
 	defer cancel()
-	return d.cfg.Ledger.AwaitCosigned(ctx, id)
+	return d.ledger.AwaitCosigned(ctx, id)
 }
 
 // Table returns the name of a shuffle's table, which never changes. It checks only the commit, so that it answers also
@@ -185,8 +200,36 @@ func (d *reader) commitOf(ctx context.Context, from shuffles, id uint64) (ledger
 	if err != nil {
 		return ledger.Row{}, err
 	}
-	if err := d.cfg.Ledger.Authentic(ctx, rows[:1]); err != nil {
+	if err := d.ledger.Authentic(ctx, rows[:1]); err != nil {
 		return ledger.Row{}, fmt.Errorf("shuffle %d: %w", id, err)
 	}
 	return rows[0], nil
+}
+
+// deckNames returns the card names of a shuffle, nil for a draw list.
+func (d *reader) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
+	if c.IsDraw() {
+		return nil, nil
+	}
+	if deck, ok := shuffle.Published(c.DeckHash); ok {
+		return deck.Cards(), nil
+	}
+	cards, err := d.store.Deck(ctx, d.ledger.ID(), c.DeckHash)
+	if err != nil {
+		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))
+	}
+	if deck, err := shuffle.NewDeck(cards); err != nil || deck.Hash() != c.DeckHash {
+		return nil, fmt.Errorf("%w: the stored deck is not the deck of the commit", ledger.ErrFrozen)
+	}
+	return slices.Clip(cards), nil
+}
+
+// ofKey reads the row of the commit with this key tag, and checks that it is of this ledger. It returns
+// ledger.ErrNotFound for none.
+func (d *reader) ofKey(ctx context.Context, tag [32]byte) (ledger.Row, error) {
+	row, err := d.byKey.find(ctx, tag)
+	if err != nil {
+		return row, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+	}
+	return row, d.ledger.Authentic(ctx, []ledger.Row{row})
 }

@@ -1,7 +1,6 @@
 package dealer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -9,7 +8,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
-	"shuffled/internal/seal"
 )
 
 // foreign is an entry of another ledger, proved under a checkpoint of it.
@@ -41,14 +39,6 @@ type Next struct {
 	Since  uint64 // entries of the co-dealer's checkpoint that the shuffle has
 }
 
-// Given is what a co-dealer gave for a deal: the receipt of its own deal, the openings of the places that are not
-// aside, and what proves that its ledger only grew since the checkpoint before. It is kept with the house's deal.
-type Given struct {
-	Receipt string       `json:"receipt"`
-	Cards   []audit.Card `json:"cards"`
-	Last    audit.Last   `json:"last"`
-}
-
 // order is the co-dealer's order for a blind shuffle.
 type order struct {
 	audit.Foreign
@@ -58,8 +48,8 @@ type order struct {
 	head    audit.Head // of the receipt
 }
 
-// orderOf reads the receipt of an order.
-func orderOf(receipt string) (*order, error) {
+// parseOrder reads the receipt of an order.
+func parseOrder(receipt string) (*order, error) {
 	f, err := parseForeign(receipt)
 	if err != nil {
 		return nil, err
@@ -72,21 +62,11 @@ func orderOf(receipt string) (*order, error) {
 	return &order{f.Foreign, commit.Context.Origin, receipt, commit, head}, nil
 }
 
-// keptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""
-// without a co-dealer.
-func keptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
-	n := seal.Overhead + c.Context.Recipe.TapeLen()
-	if _, blind := c.Context.CoDealer(); !blind || len(kept) < n {
-		return kept, ""
-	}
-	return kept[:n], string(kept[n:])
-}
-
-// order returns the co-dealer's order of a blind shuffle. It believes the database only if the
+// orderOf returns the co-dealer's order of a blind shuffle. It believes the database only if the
 // order is the one that the plan names.
-func (r *record) order() (*order, error) {
+func orderOf(r *record) (*order, error) {
 	_, receipt := keptWith(r.commit, r.row.Kept)
-	o, err := orderOf(receipt)
+	o, err := parseOrder(receipt)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the stored order of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
 	}
@@ -97,25 +77,8 @@ func (r *record) order() (*order, error) {
 	return o, nil
 }
 
-// given reads what is kept with a deal of a blind shuffle.
-func (r *record) given(at dealt) (g Given, err error) {
-	if err := json.Unmarshal(at.row.Kept, &g); err != nil {
-		return g, fmt.Errorf("%w: the stored answer of the co-dealer for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
-			r.id, err)
-	}
-	return g, nil
-}
-
-// keptEnd is what is kept with the entry that discloses a tape.
-type keptEnd struct {
-	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
-	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
-	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
-	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
-}
-
-// seen returns the newest checkpoint of the order's ledger that the shuffle has.
-func (r *record) seen(o *order) audit.Head {
+// seenOf returns the newest checkpoint of the order's ledger that the shuffle has.
+func seenOf(r *record, o *order) audit.Head {
 	if last := len(r.deals) - 1; last >= 0 {
 		return r.deals[last].deal.Blind.Head
 	}
@@ -123,14 +86,14 @@ func (r *record) seen(o *order) audit.Head {
 }
 
 // nextOf names the next places of the order.
-func (r *record) nextOf(o *order) Next { return Next{o.origin, o.Index, r.next(), r.seen(o).Size} }
+func nextOf(r *record, o *order) Next { return Next{o.origin, o.Index, r.next(), seenOf(r, o).Size} }
 
 // entered checks that a co-dealer's deal is under its checkpoint, that the tree of this begins with that of the
 // checkpoint that the shuffle has, and that the holder of the tape asked for the deal behind the newest entry of the
 // shuffle. It returns what the house writes of the deal, without its values.
-func (r *record) entered(o *order, g Given, first int) (*audit.Blind, *audit.Deal, error) {
+func entered(r *record, o *order, g Given, first int) (*audit.Blind, *audit.Deal, error) {
 	f, err := parseForeign(g.Receipt)
-	head, seen := f.checkpoint, r.seen(o)
+	head, seen := f.checkpoint, seenOf(r, o)
 	if err == nil {
 		err = head.CheckPrefix(audit.Checkpoint{Size: seen.Size, Root: seen.Root}, g.Last)
 	}
@@ -150,7 +113,7 @@ func (r *record) entered(o *order, g Given, first int) (*audit.Blind, *audit.Dea
 
 // opens returns the values of a deal's places that are not aside. The openings must lead to the deck root of the order,
 // and the house must be allowed to write the values: a foul deck has a deck root, too.
-func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
+func opens(r *record, o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
 	places := d.Opens()
 	if len(places) != len(cards) {
 		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))

@@ -240,6 +240,9 @@ func (tb *table) transcript(id uint64, v dealer.View) *audit.Transcript {
 	return tr
 }
 
+// as is the actor of a test: a service with one credential of the same name.
+func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
+
 // tagOf returns the key tag of a key at table t, in hexadecimal.
 func tagOf(key string) string { return fmt.Sprintf("%x", audit.KeyTag(origin, "tester", "t", key)) }
 

@@ -3,76 +3,15 @@ package dealer
 import (
 	"bytes"
 	"context"
-	"errors"
-	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/ledger"
+	"shuffled/internal/entropy"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 )
-
-// TestHeld: what is held of a shuffle opens to what the tape gives. What was changed, is of another shuffle, or was
-// sealed by another process opens nothing, and the sealed tape serves.
-func TestHeld(t *testing.T) {
-	t.Parallel()
-	for _, recipe := range []shuffle.Recipe{{Cards: 2, Take: 2}, {Cards: 52, Take: 52},
-		{Cards: 312, Take: 200, EndLo: 100, EndHi: 150}, {Ranges: []uint32{6, 1 << 30, 37}}} {
-		tape := bytes.Repeat([]byte("0123456789abcdef"), 400)[:recipe.TapeLen()]
-		out, err := recipe.Run(tape)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &audit.Commit{Context: &audit.Context{Origin: "casino.example/main", Recipe: recipe},
-			Commitment: [32]byte{byte(recipe.Cards)}}
-		made := &opened{tape: tape, values: out.Values, endAt: out.EndAt,
-			tree: audit.DeckOf(c.Commitment, []byte("context"), tape, out.Values)}
-		c.DeckRoot = made.tree.Root()
-		k := newRecent()
-		held := func(id uint64) *record {
-			r := &record{id: id, commit: c}
-			k.records.Add(id, r)
-			k.hold(id, c, made)
-			r, _ = k.records.Peek(id)
-			return r
-		}
-		r := held(7)
-		for range 2 {
-			got := k.open(r)
-			if got == nil || !bytes.Equal(got.tape, tape) || !slices.Equal(got.values, out.Values) ||
-				got.endAt != out.EndAt || !bytes.Equal(got.tree.Salts, made.tree.Salts) ||
-				!slices.Equal(got.tree.Nodes, made.tree.Nodes) {
-				t.Fatalf("%+v: another shuffle was held: %+v", recipe, got)
-			}
-			got.wipe()
-		}
-		if bytes.Contains(r.held, tape[:16]) {
-			t.Errorf("%+v: the tape is held in the clear", recipe)
-		}
-		for name, foul := range map[string]func(*record){
-			"a bit":        func(r *record) { r.held = bytes.Clone(r.held); r.held[20] ^= 1 },
-			"cut short":    func(r *record) { r.held = r.held[:len(r.held)-1] },
-			"nothing":      func(r *record) { r.held = nil },
-			"another root": func(r *record) { other := *c; other.DeckRoot[0] ^= 1; r.commit = &other },
-			"of another":   func(r *record) { other := *c; other.Commitment[0] ^= 1; r.commit = &other },
-		} {
-			bad := r.grown()
-			foul(bad)
-			k.records.Add(bad.id, bad)
-			if got := k.open(bad); got != nil {
-				t.Errorf("%+v: %s opens", recipe, name)
-			}
-			k.records.Add(r.id, r)
-		}
-		k.aead = seal.Draw() // of another process
-		if k.open(r) != nil {
-			t.Errorf("%+v: what another process sealed opens", recipe)
-		}
-	}
-}
 
 // TestAllows: which decks a ledger commits by its settings.
 func TestAllows(t *testing.T) {
@@ -102,30 +41,6 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestNothingBlindFromMemory: what memory has of a blind shuffle may lack entries of other daemons, and a co-dealer
-// binds what it opens to the entry before.
-func TestNothingBlindFromMemory(t *testing.T) {
-	for _, plan := range [][]audit.Planned{nil, {{Source: audit.SourceCoDealer}}} {
-		k := newRecent()
-		k.records.Add(7, &record{id: 7, commit: &audit.Commit{Context: &audit.Context{Plan: plan}}})
-		if _, found := k.get(7); found != (plan == nil) {
-			t.Errorf("with the plan %v the shuffle is dealt from memory: %t", plan, found)
-		}
-	}
-}
-
-// TestReceiptOutlivesRetry: a close that is tried again still keeps the receipt of the close that it follows.
-func TestReceiptOutlivesRetry(t *testing.T) {
-	order := &record{commit: &audit.Commit{Context: new(audit.Context)}}
-	req := ending{end: keptEnd{Follows: "receipt", Unplayed: new(Given)}}
-	if err := new(Dealer).unplayedBehind(t.Context(), order, &req, nil); err != nil {
-		t.Fatal(err)
-	}
-	if req.end.Follows != "receipt" || req.end.Unplayed != nil {
-		t.Errorf("behind the retry there is %+v", req.end)
-	}
-}
-
 // TestRoundPanics: a panic of one operation reaches the caller of the batch, when the others have ended.
 func TestRoundPanics(t *testing.T) {
 	t.Parallel()
@@ -135,8 +50,7 @@ func TestRoundPanics(t *testing.T) {
 			t.Errorf("panicked with %v; ended: %v", got, ended)
 		}
 	}()
-	r := &round{ctx: t.Context(), together: true}
-	r.run(len(ended), func(_ context.Context, at int) error {
+	new(Dealer).Round(t.Context(), len(ended), true, func(_ context.Context, at int) error {
 		if at == 1 {
 			panic("operation 1")
 		}
@@ -146,44 +60,44 @@ func TestRoundPanics(t *testing.T) {
 	t.Error("no panic")
 }
 
-// TestLoaderBound: while the store does not answer, nobody waits beyond patience,
-// and what is to be asked does not grow without bound when callers leave.
-func TestLoaderBound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		l := &loader[int, int]{most: 10, ask: func(_ context.Context, keys []int) (map[int]int, error) {
-			<-release
-			found := make(map[int]int)
-			for _, k := range keys {
-				found[k] = -k
-			}
-			return found, nil
-		}}
-		start := time.Now()
-		const n = 10 * (maxWaiting + maxQuestions)
-		refused := make(chan error, n)
-		for key := range n {
-			go func() {
-				_, err := l.find(ledger.WithPatience(t.Context(), start.Add(time.Second)), key)
-				refused <- err
-			}()
-			synctest.Wait()
+// BenchmarkCommitKernel does all that one commit of 52 cards computes by itself, from the tape to the receipt's text:
+// no store, no signature (one for each batch) and no HTTP.
+func BenchmarkCommitKernel(b *testing.B) {
+	source, err := entropy.New(entropy.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	key, err := seal.NewKey([]byte("0123456789abcdef0123456789abcdef"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ring, err := seal.NewKeyring(key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	deck, _ := shuffle.Named("standard-52")
+	d := &Dealer{cfg: Config{Entropy: source, Keys: ring}}
+	c := &audit.Context{Origin: "casino.example/main", Table: "table-7", DeckHash: deck.Hash(),
+		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic}
+	r := audit.Receipt{Index: 1_000_003, Proof: make([]tlog.Hash, 20), Checkpoint: bytes.Repeat([]byte("x"), 180)}
+	b.ReportAllocs()
+	for b.Loop() {
+		commit, _, opened, err := d.commit(c, nil)
+		if err != nil {
+			b.Fatal(err)
 		}
-		for range n {
-			if err := <-refused; !errors.Is(err, ledger.ErrOverloaded) {
-				t.Fatal(err)
-			}
+		opened.wipe()
+		commit.KeyTag = audit.KeyTag(c.Origin, "0123456789abcdef", c.Table, "0199a1c2-7b3d-7c11-8e4f-0123456789ab")
+		commit.Serial, commit.Previous, commit.CloseBy, commit.GameRef = 1234, 55_555, 1_790_003_600_000, "round-123456"
+		actor := audit.Actor{Identity: "0123456789abcdef", Credential: "0123456789abcdef"}
+		entry, err := audit.Entry{Time: 1_790_000_000_000, Actor: actor, Body: commit}.Encode()
+		if err != nil {
+			b.Fatal(err)
 		}
-		if d := time.Since(start); d != time.Second || len(l.waiting) != maxWaiting {
-			t.Errorf("after %v %d questions wait", d, len(l.waiting))
+		tlog.RecordHash(entry)
+		r.Entry = entry
+		if r.Text() == "" {
+			b.Fatal("no receipt")
 		}
-		if _, err := l.find(t.Context(), n); !errors.Is(err, ledger.ErrOverloaded) || time.Since(start) != time.Second {
-			t.Errorf("one more: %v after %v", err, time.Since(start))
-		}
-		close(release)
-		synctest.Wait()
-		if v, err := l.find(t.Context(), 7); v != -7 || err != nil || len(l.waiting) != 0 {
-			t.Errorf("afterwards: %d, %v, %d wait", v, err, len(l.waiting))
-		}
-	})
+	}
 }

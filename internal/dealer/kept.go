@@ -1,7 +1,6 @@
 package dealer
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
 )
 
 // Public places must have openings for as long as the ledger exists. Under disclosure to auditors
@@ -29,25 +29,6 @@ func (r *record) after(bodies []audit.Body, kept [][]byte) *record {
 		}
 	}
 	return &then
-}
-
-// openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
-func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) (cards []audit.Card,
-	err error) {
-	r = r.after(before, with)
-	public := r.public()
-	if len(public) == 0 {
-		return nil, nil
-	}
-	t, err := d.open(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	defer t.wipe()
-	for _, s := range public {
-		cards = t.cards(cards, nil, s)
-	}
-	return cards, nil
 }
 
 // rest names what openings depend on. The ledger refuses a proposal with errMoved if that changed.
@@ -113,12 +94,37 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	return cards, nil
 }
 
-// ending is a close on its way to the ledger.
-type ending struct {
-	CloseRequest
-	follows *audit.Follows  // of Follows, checked
-	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
-	end     keptEnd         // what is kept with the close
-	given   []byte          // what is kept with a deal in the same batch
-	silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
+// Given is what a co-dealer gave for a deal: the receipt of its own deal, the openings of the places that are not
+// aside, and what proves that its ledger only grew since the checkpoint before. It is kept with the house's deal.
+type Given struct {
+	Receipt string       `json:"receipt"`
+	Cards   []audit.Card `json:"cards"`
+	Last    audit.Last   `json:"last"`
+}
+
+// keptEnd is what is kept with the entry that discloses a tape.
+type keptEnd struct {
+	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
+	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
+	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
+	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
+}
+
+// keptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""
+// without a co-dealer.
+func keptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
+	n := seal.Overhead + c.Context.Recipe.TapeLen()
+	if _, blind := c.Context.CoDealer(); !blind || len(kept) < n {
+		return kept, ""
+	}
+	return kept[:n], string(kept[n:])
+}
+
+// given reads what is kept with a deal of a blind shuffle.
+func (r *record) given(at dealt) (g Given, err error) {
+	if err := json.Unmarshal(at.row.Kept, &g); err != nil {
+		return g, fmt.Errorf("%w: the stored answer of the co-dealer for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
+			r.id, err)
+	}
+	return g, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -16,21 +15,11 @@ import (
 // The same idempotency key with the same request gets the same answer for ever, and draws no second tape. The answer is
 // in the ledger alone. The hash in a commit says which request it was made for.
 
-// keyed finds commits by their idempotency keys.
-type keyed struct {
-	opener
-	underway singleflight
-	byKey    *loader[[32]byte, ledger.Row] // commits by key tag
-}
-
 // repeated answers from the commit under the key: ErrKeyReused if it was made for another request,
 // ledger.ErrNotFound if there is none.
-func (d *keyed) repeated(ctx context.Context, a *asked) (Shuffle, error) {
-	row, err := d.byKey.find(ctx, a.tag)
+func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
+	row, err := d.shuffles.ofKey(ctx, a.tag)
 	if err != nil {
-		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
-	}
-	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
 		return Shuffle{}, err
 	}
 	e, err := audit.ParseEntry(row.Entry)
@@ -93,56 +82,15 @@ func unwritten(err error) bool {
 	return illegal || duplicate
 }
 
-// singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
-// in the ledger. Unlike the package of x/sync of that name it shares no result: a copy may be
-// another request under the same key, its caller may leave, and its answer says that it is a
-// repeated one. Copies at another daemon do not wait; the ledger keeps them apart.
-type singleflight struct {
-	underway sync.Map // by key tag: a chan struct{}, closed and removed when the request is answered
-}
-
-// begin waits for its turn under the tag, until the queue deadline of ctx. The caller must call end.
-func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
-	done := make(chan struct{})
-	for {
-		ahead, waits := f.underway.LoadOrStore(tag, done)
-		if !waits {
-			return func() {
-				f.underway.Delete(tag)
-				close(done)
-			}, nil
-		}
-		if _, err := ledger.Await(ctx, ahead.(chan struct{}), "the same request is under way"); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// commitLoader finds commits by key tag.
-func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
-	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
-		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
-			rows, err := store.ByKeyTags(ctx, id, tags...)
-			if err != nil || len(rows) == 0 {
-				return nil, err
-			}
-			found := make(map[[32]byte]ledger.Row, len(rows))
-			for _, row := range rows {
-				found[row.KeyTag] = row
-			}
-			return found, nil
-		}}
-}
-
 // serve answers a request for a commit from the commit under its key. If there is none, it draws
 // a tape and commits to what comes of it. invalid is what is wrong with the request.
 //
 // If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
 // another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
-func (d *keyed) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error,
+func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error,
 	commit func() (Shuffle, error)) (Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
-		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
+		return Shuffle{}, wrongField("Idempotency-Key", err.Error())
 	}
 	if invalid != nil {
 		return Shuffle{}, invalid

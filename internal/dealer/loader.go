@@ -133,3 +133,19 @@ func (l *loader[K, V]) answer(q *load[K, V]) {
 	defer cancel()
 	q.found, q.err = l.ask(ctx, q.keys)
 }
+
+// commitLoader finds commits by key tag.
+func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
+	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
+		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
+			rows, err := store.ByKeyTags(ctx, id, tags...)
+			if err != nil || len(rows) == 0 {
+				return nil, err
+			}
+			found := make(map[[32]byte]ledger.Row, len(rows))
+			for _, row := range rows {
+				found[row.KeyTag] = row
+			}
+			return found, nil
+		}}
+}

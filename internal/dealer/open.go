@@ -14,20 +14,17 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// opener opens the tapes of shuffles that were read.
-type opener struct{ reader }
-
 // maxAncestors is how many parents at most are opened for a child whose own sealed inputs cannot be opened.
 const maxAncestors = audit.MaxChain
 
 // open takes the tape of a shuffle from its close, or opens it with the sealing key, and computes everything else from
 // it. A tape that does not open the commitment is an error. An order that is not the committed one, or is not of the
 // deck's cards, is a foul deck: open sets the latch, and nothing is dealt.
-func (d *opener) open(ctx context.Context, r *record) (*opened, error) {
+func (d *reader) open(ctx context.Context, r *record) (*opened, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
 
-func (d *opener) openBelow(ctx context.Context, r *record, ancestors int) (t *opened, err error) {
+func (d *reader) openBelow(ctx context.Context, r *record, ancestors int) (t *opened, err error) {
 	defer func() {
 		if err != nil {
 			t.wipe()
@@ -62,9 +59,9 @@ func (d *opener) openBelow(ctx context.Context, r *record, ancestors int) (t *op
 }
 
 // drawAgain opens the sealed tape and draws the order again. It returns what the caller wipes, also with an error.
-func (d *opener) drawAgain(ctx context.Context, r *record, ancestors int) (*opened, error) {
+func (d *reader) drawAgain(ctx context.Context, r *record, ancestors int) (*opened, error) {
 	c := r.commit
-	tape, inputs, err := d.tape(ctx, r, ancestors)
+	tape, inputs, err := d.tapeAndInputs(ctx, r, ancestors)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +85,7 @@ func (d *opener) drawAgain(ctx context.Context, r *record, ancestors int) (*open
 
 // values are the cards of a recipe's outcome: for a child its inputs in this order, otherwise the
 // outcome itself. Every card that was to be shuffled must be there once.
-func (d *opener) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
+func (d *reader) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
 	if err := outcome.Check(c.Recipe, out); err != nil {
 		return nil, d.foul(err)
 	}
@@ -100,7 +97,7 @@ func (d *opener) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) 
 }
 
 // inputsIn returns a child's inputs in the order that its own shuffle gives.
-func (d *opener) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
+func (d *reader) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
 	if len(inputs) != c.Recipe.Cards {
 		return nil, d.foul(fmt.Errorf("%w: a child has another number of cards than it shuffles", outcome.ErrFoul))
 	}
@@ -116,9 +113,16 @@ func (d *opener) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, e
 	return values, nil
 }
 
-// tape returns the tape that opens the commitment of a shuffle, and of a child the cards that it
-// shuffles. The caller clears both.
-func (d *opener) tape(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
+// tape returns the tape that opens the commitment of a shuffle. The caller clears it.
+func (d *reader) tape(ctx context.Context, r *record) ([]byte, error) {
+	tape, inputs, err := d.tapeAndInputs(ctx, r, maxAncestors)
+	clear(inputs)
+	return tape, err
+}
+
+// tapeAndInputs returns the tape of a shuffle, and of a child the cards that it shuffles. The caller clears both.
+func (d *reader) tapeAndInputs(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32,
+	err error) {
 	tape, inputs, err = d.unseal(ctx, r, ancestors)
 	if err == nil && audit.Commitment(r.commit.Context.Encode(), tape) != r.commit.Commitment {
 		clear(tape)
@@ -129,7 +133,7 @@ func (d *opener) tape(ctx context.Context, r *record, ancestors int) (tape []byt
 }
 
 // unseal reads tape and cards from the entry that discloses the tape, or opens them with the sealing key.
-func (d *opener) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
+func (d *reader) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	c := r.commit.Context
 	n := 0
 	if c.Parent != nil {
@@ -140,7 +144,7 @@ func (d *opener) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 		return bytes.Clone(r.ended.Tape), nil, nil
 	}
 	kept, _ := keptWith(r.commit, r.row.Kept)
-	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, kept)
+	sealed, err := d.keys.Open(c.Origin, r.commit.Commitment, kept)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
 		clear(sealed[len(tape):]) // all of it if it does not split
@@ -152,12 +156,12 @@ func (d *opener) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 		inputs, err = d.inherited(ctx, c, ancestors)
 		return bytes.Clone(r.ended.Tape), inputs, err
 	}
-	d.cfg.Log.Error("a sealed tape could not be opened", "shuffle", r.id, "error", err)
+	d.log.Error("a sealed tape could not be opened", "shuffle", r.id, "error", err)
 	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
 }
 
 // inherited computes the cards that a child shuffles from those of its parent.
-func (d *opener) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
+func (d *reader) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
 	if ancestors == 0 {
 		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, ErrSealed)
 	}
@@ -178,7 +182,7 @@ func (d *opener) inherited(ctx context.Context, c *audit.Context, ancestors int)
 }
 
 // foul sets this daemon's latch because a deck is not what it must be.
-func (d *opener) foul(why error) error {
-	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
+func (d *reader) foul(why error) error {
+	d.entropy.Trip(entropy.ReasonFoulDeck)
 	return fmt.Errorf("%w: %w", ErrEntropy, why)
 }

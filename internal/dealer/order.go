@@ -1,7 +1,6 @@
 package dealer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +15,8 @@ import (
 // of that ledger. The house of that ledger proves them under a checkpoint that a quorum of its witnesses cosigned.
 
 // houseOf returns the house that an order is for.
-func (d *Dealer) houseOf(origin string) (House, error) {
-	h, ok := d.cfg.Houses[origin]
+func (d *sides) houseOf(origin string) (House, error) {
+	h, ok := d.houses[origin]
 	if !ok {
 		return h, illegal(audit.RuleCoDealer,
 			"this daemon gives no orders for the ledger %s: its policy is not among the houses of the configuration", origin)
@@ -34,14 +33,14 @@ func (h House) proves(origin, field, text string) (f foreign, err error) {
 		err = errors.New("the checkpoint is of another ledger, or lacks the quorum")
 	}
 	if err != nil {
-		return foreign{}, &RequestError{field, fmt.Sprintf("must be a receipt of %s under a checkpoint that its quorum cosigned: %s",
-			origin, err)}
+		return foreign{}, wrongField(field, fmt.Sprintf("must be a receipt of %s under a checkpoint that its quorum cosigned: %s",
+			origin, err))
 	}
 	return f, nil
 }
 
 // usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was not dealt from.
-func (r *record) usedBy() (of audit.Foreign, ok bool) {
+func usedBy(r *record) (of audit.Foreign, ok bool) {
 	if r.commit.Context.ForLedger == "" || len(r.deals) == 0 {
 		return of, false
 	}
@@ -50,11 +49,11 @@ func (r *record) usedBy() (of audit.Foreign, ok bool) {
 
 // follows checks the receipt that the close of an order follows: of the close of the house's
 // shuffle that the order was dealt for.
-func (d *Dealer) follows(r *record, req *ending) error {
+func (d *sides) follows(r *record, req *ending) error {
 	origin := r.commit.Context.ForLedger
-	of, used := r.usedBy()
+	of, used := usedBy(r)
 	switch {
-	case req.Follows == "":
+	case req.request.Follows == "":
 		return nil // the rule co_dealer says when one is needed
 	case origin == "" || !used:
 		return illegal(audit.RuleCoDealer,
@@ -64,21 +63,21 @@ func (d *Dealer) follows(r *record, req *ending) error {
 	if err != nil {
 		return err
 	}
-	f, err := h.proves(origin, "follows", req.Follows)
+	f, err := h.proves(origin, "follows", req.request.Follows)
 	if err != nil {
 		return err
 	}
 	c, ok := f.body.(*audit.Close)
 	if !ok || c.Shuffle != of.Index || c.Outcome == audit.OutcomeContinued {
-		return &RequestError{"follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin)}
+		return wrongField("follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin))
 	}
-	req.follows, req.end.Follows = &audit.Follows{Foreign: f.Foreign, Places: r.next()}, req.Follows
+	req.follows, req.end.Follows = &audit.Follows{Foreign: f.Foreign, Places: r.next()}, req.request.Follows
 	return nil
 }
 
-// orders refuses an order for a ledger that is not among the houses of the configuration. A production ledger gives
+// mayOrder refuses an order for a ledger that is not among the houses of the configuration. A production ledger gives
 // orders only if its deals wait for witnesses and any two quorums of the house's policy share one.
-func (d *Dealer) orders(c *audit.Context) error {
+func (d *sides) mayOrder(c *audit.Context) error {
 	if c.ForLedger == "" {
 		return nil
 	}
@@ -86,37 +85,22 @@ func (d *Dealer) orders(c *audit.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Production && (d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
+	if c.Production && (d.ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
 		return illegal(audit.RuleCoDealer, "the deals of a production ledger that gives orders must wait for "+
 			"witnesses, and any two quorums of the house's policy must share a witness")
 	}
 	return nil
 }
 
-// dealOrder is the way of a deal of an order: it is checked against the house's ledger, and proved to the house.
-func (d *Dealer) dealOrder(ctx context.Context, g *dealing) (answer Deal, err error) {
-	g.kept = []byte(cmp.Or(g.req.Asked.After, g.req.Asked.Commit))
-	if err = d.begin(ctx, g); err == nil {
-		err = d.asks(g.record, g.body, g.req.Asked)
-	}
-	if err == nil {
-		answer, err = d.enter(ctx, g)
-	}
-	if err == nil {
-		answer.Receipt, answer.Last, err = d.proveOrder(ctx, g.row, g.req.Asked.Since)
-	}
-	return answer, err
-}
-
 // asks checks a request for the next places of an order against the house's ledger, and fills in what the deal says of
 // the request.
-func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
+func (d *sides) asks(r *record, deal *audit.Deal, a *Asking) error {
 	origin := r.commit.Context.ForLedger
 	h, err := d.houseOf(origin)
 	if err != nil {
 		return err
 	}
-	if size := d.cfg.Ledger.Head().Size; a.Since > size {
+	if size := d.ledger.Head().Size; a.Since > size {
 		return sinceBeyond(size)
 	}
 	of, err := h.proves(origin, "asked.commit", a.Commit)
@@ -125,16 +109,16 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
 	}
 	commit, ok := of.body.(*audit.Commit)
 	if !ok {
-		return &RequestError{"asked.commit", "must be the receipt of a commit"}
+		return wrongField("asked.commit", "must be the receipt of a commit")
 	}
 	planned, _ := commit.Context.CoDealer()
 	if planned.Index != r.id || tlog.Hash(planned.Leaf) != tlog.RecordHash(r.row.Entry) {
-		return &RequestError{"asked.commit", fmt.Sprintf("must be of a shuffle whose plan names the order %d", r.id)}
+		return wrongField("asked.commit", fmt.Sprintf("must be of a shuffle whose plan names the order %d", r.id))
 	}
 	if err := audit.CheckOrder(commit, r.commit); err != nil {
 		return illegal(audit.RuleCoDealer, "%s", err)
 	}
-	if first, ok := r.usedBy(); ok && first != of.Foreign {
+	if first, ok := usedBy(r); ok && first != of.Foreign {
 		return illegal(audit.RuleCoDealer,
 			"the order is already used by shuffle %d of %s", first.Index, origin)
 	}
@@ -144,10 +128,10 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
 			return err
 		}
 		if before.checkpoint != of.checkpoint {
-			return &RequestError{"asked.after", "must be a receipt under the same checkpoint as asked.commit"}
+			return wrongField("asked.after", "must be a receipt under the same checkpoint as asked.commit")
 		}
 	}
-	if err := r.comesAfter(of.Index, commit, before.body); err != nil {
+	if err := comesAfter(r, of.Index, commit, before.body); err != nil {
 		return err
 	}
 	deal.Asked = &audit.Asked{Commit: of.Foreign, After: before.Leaf,
@@ -162,7 +146,7 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
 // comesAfter returns why the next deal of an order does not come behind this entry of the house's
 // shuffle. The first deal comes behind the mix, or behind the commit if the plan needs no mix. Each
 // further deal comes behind the house's deal that names the last deal of the order.
-func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.Body) error {
+func comesAfter(r *record, shuffle uint64, commit *audit.Commit, before audit.Body) error {
 	ok, want := false, "the deal that names the last deal of the order"
 	switch b := before.(type) {
 	case *audit.Commit:
@@ -187,7 +171,7 @@ func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.B
 // proveOrder proves a deal of an order to the house, and what the house asked to see of how the ledger grew. If the
 // deals of this ledger wait for witnesses, the proof is under the first checkpoint with the deal that the witnesses
 // cosigned, so that it is the same for ever.
-func (d *Dealer) proveOrder(ctx context.Context, row ledger.Row, since uint64) (receipt string, last *audit.Last,
+func (d *sides) proveOrder(ctx context.Context, row ledger.Row, since uint64) (receipt string, last *audit.Last,
 	err error) {
 	head, err := d.orderHead(ctx, row.Index)
 	if err == nil && since > head.Size {
@@ -196,13 +180,13 @@ func (d *Dealer) proveOrder(ctx context.Context, row ledger.Row, since uint64) (
 	rows := []ledger.Row{row}
 	if err == nil && since > 0 {
 		var before ledger.Row
-		before, err = d.cfg.Ledger.Row(ctx, since-1)
+		before, err = d.ledger.Row(ctx, since-1)
 		rows = append(rows, before)
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	proved, err := d.cfg.Ledger.ReceiptsUnder(ctx, rows, head)
+	proved, err := d.ledger.ReceiptsUnder(ctx, rows, head)
 	if err != nil {
 		return "", nil, err
 	}
@@ -213,18 +197,18 @@ func (d *Dealer) proveOrder(ctx context.Context, row ledger.Row, since uint64) (
 }
 
 func sinceBeyond(size uint64) error {
-	return &RequestError{"asked.since", fmt.Sprintf("must be at most %d, the entries that this ledger has", size)}
+	return wrongField("asked.since", fmt.Sprintf("must be at most %d, the entries that this ledger has", size))
 }
 
 // orderHead returns the head under which a deal of an order is proved.
-func (d *Dealer) orderHead(ctx context.Context, index uint64) (ledger.Head, error) {
-	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
-		return d.cfg.Ledger.FirstHead(ctx, index)
+func (d *sides) orderHead(ctx context.Context, index uint64) (ledger.Head, error) {
+	if d.ledger.Genesis().Deals != audit.DealsCosigned {
+		return d.ledger.FirstHead(ctx, index)
 	}
-	if err := d.AwaitWitnesses(ctx, index); err != nil {
+	if err := d.shuffles.AwaitWitnesses(ctx, index); err != nil {
 		return ledger.Head{}, err
 	}
-	head, err := d.cfg.Ledger.FirstCosigned(ctx, index)
+	head, err := d.ledger.FirstCosigned(ctx, index)
 	if errors.Is(err, ledger.ErrNotFound) {
 		err = fmt.Errorf("%w: entry %d", ledger.ErrNotWitnessed, index)
 	}
@@ -232,7 +216,7 @@ func (d *Dealer) orderHead(ctx context.Context, index uint64) (ledger.Head, erro
 }
 
 // askedAgain reports whether a stored deal of an order is the answer to this request.
-func (at dealt) askedAgain(a *Asking) bool {
+func askedAgain(at dealt, a *Asking) bool {
 	stored := at.deal.Asked
 	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
 }

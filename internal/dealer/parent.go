@@ -44,7 +44,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	if err := d.checkSlots(ctx, c); err != nil {
 		return nil, err
 	}
-	t, err := d.open(ctx, r)
+	t, err := d.shuffles.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	}()
 	positions := req.Parent.Positions
 	if p.moving {
-		if positions, err = r.undealt(t); err != nil {
+		if positions, err = undealt(r, t); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 		p.inputs = append(p.inputs, t.values[at])
 	}
 	c.DeckHash, c.Terms, c.Parent = of.DeckHash, of.Terms, &audit.Parent{ID: r.id, Positions: positions}
-	return p, req.take(c, len(positions))
+	return p, req.takeOf(c, len(positions))
 }
 
 // checkSlots refuses a child with a slot of another commit, before its parent is opened. The store
@@ -90,7 +90,7 @@ func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 
 // undealt returns the positions of the places that are not dealt, ascending. Their order does not
 // matter, because the child's tape gives each order with the same probability.
-func (r *record) undealt(t *opened) ([]uint16, error) {
+func undealt(r *record, t *opened) ([]uint16, error) {
 	if err := r.ordered(); err != nil {
 		return nil, err
 	}

@@ -239,13 +239,5 @@ func (r *record) names(recipient string) bool {
 	return false
 }
 
-// View is the viewer of a transcript.
-type View struct {
-	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that is not aside.
-	Identity  string
-	Auditor   bool   // has the role auditor, and sees what is disclosed to auditors
-	Recipient string // limits the view to this recipient's cards and public ones; "": no limit
-}
-
 // errMoved: a shuffle was dealt from or revealed after the dealer read it for a proposal.
 var errMoved = errors.New("the shuffle was dealt from or revealed after it was read")

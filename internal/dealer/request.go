@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/near"
 	"shuffled/internal/shuffle"
 )
 
@@ -25,15 +26,15 @@ func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck
 		return nil, none, err
 	}
 	c.DeckHash = deck.Hash()
-	return c, deck, r.take(c, deck.Len())
+	return c, deck, r.takeOf(c, deck.Len())
 }
 
-// take sets how many of n cards are committed, and the place of the cut card.
-func (r *ShuffleRequest) take(c *audit.Context, n int) error {
+// takeOf sets how many of n cards are committed, and the place of the cut card.
+func (r *ShuffleRequest) takeOf(c *audit.Context, n int) error {
 	c.Recipe = shuffle.Recipe{Cards: n, Take: n}
 	if r.Take != nil {
 		if c.Recipe.Take = *r.Take; *r.Take < 1 || *r.Take > n {
-			return &RequestError{"take", fmt.Sprintf("must be 1 to %d, the number of cards", n)}
+			return wrongField("take", fmt.Sprintf("must be 1 to %d, the number of cards", n))
 		}
 	}
 	return r.endAt(c)
@@ -42,17 +43,17 @@ func (r *ShuffleRequest) take(c *audit.Context, n int) error {
 func (r *ShuffleRequest) deck() (shuffle.Deck, error) {
 	switch {
 	case (r.Deck == "") == (r.Cards == nil):
-		return shuffle.Deck{}, &RequestError{"deck", "or \"cards\" must be given, and not both"}
+		return shuffle.Deck{}, wrongField("deck", "or \"cards\" must be given, and not both")
 	case r.Cards != nil:
 		d, err := shuffle.NewDeck(r.Cards)
 		if err != nil {
-			return d, &RequestError{"cards", "must keep this rule: " + err.Error()}
+			return d, wrongField("cards", "must keep this rule: "+err.Error())
 		}
 		return d, nil
 	}
 	d, ok := shuffle.Named(r.Deck)
 	if !ok {
-		return d, &RequestError{"deck", unpublished(r.Deck)}
+		return d, wrongField("deck", unpublished(r.Deck))
 	}
 	return d, nil
 }
@@ -63,8 +64,8 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	}
 	lo, hi := r.EndAt.Lo, r.EndAt.Hi
 	if lo < 1 || hi < lo || hi > c.Recipe.Take {
-		return &RequestError{"end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
-			c.Recipe.Take)}
+		return wrongField("end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
+			c.Recipe.Take))
 	}
 	if lo == hi {
 		c.EndAt = lo
@@ -99,16 +100,16 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 		return nil, noValue("table", "must be given")
 	}
 	if err := audit.CheckName(t.table); err != nil {
-		return nil, &RequestError{"table", err.Error()}
+		return nil, wrongField("table", err.Error())
 	}
 	if err := audit.CheckName(t.gameRef); err != nil && t.gameRef != "" {
-		return nil, &RequestError{"game_ref", err.Error()}
+		return nil, wrongField("game_ref", err.Error())
 	}
 	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
-		return nil, &RequestError{"close_by", "must be a time after the request"}
+		return nil, wrongField("close_by", "must be a time after the request")
 	}
 	if err := audit.CheckOrigin(t.forLedger); err != nil && t.forLedger != "" {
-		return nil, &RequestError{"for_ledger", err.Error()}
+		return nil, wrongField("for_ledger", err.Error())
 	}
 	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
 		Terms: t.terms, ForLedger: t.forLedger}
@@ -118,123 +119,176 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	return c, err
 }
 
-// validate refuses a deal that is wrong whatever the state of the ledger is.
-func (r *DealRequest) validate() error {
-	if r.First < 0 {
-		return noValue("first", "must be given: a place, from 0")
-	}
-	if r.First > shuffle.MaxCards {
-		return &RequestError{"first", fmt.Sprintf("must be a place, 0 to %d", shuffle.MaxCards)}
-	}
-	if len(r.Runs) < 1 || len(r.Runs) > audit.MaxRuns {
-		return &RequestError{"runs", fmt.Sprintf("must have 1 to %d runs", audit.MaxRuns)}
-	}
-	total := 0
-	for i, run := range r.Runs {
-		field := func(name string) string { return fmt.Sprintf("runs[%d].%s", i, name) }
-		if run.Count < 1 || run.Count > shuffle.MaxCards {
-			return &RequestError{field("count"), fmt.Sprintf("must be 1 to %d", shuffle.MaxCards)}
-		}
-		if run.Purpose < audit.PurposeSeat || run.Purpose > audit.PurposeOrder {
-			return noValue(field("purpose"), "must be seat, board, burn, discard, rabbit or order")
-		}
-		if run.Purpose == audit.PurposeSeat && run.Recipient == "" {
-			return &RequestError{field("recipient"),
-				"must name who gets the cards of a run with the purpose seat, such as seat-1"}
-		}
-		if err := audit.CheckName(run.Recipient); err != nil && run.Recipient != "" {
-			return &RequestError{field("recipient"), err.Error()}
-		}
-		if total += run.Count; total > shuffle.MaxCards {
-			return &RequestError{"runs", fmt.Sprintf("must deal at most %d places", shuffle.MaxCards)}
-		}
-	}
-	switch {
-	case r.Close == nil:
-		return nil
-	case r.Close.Reason == audit.ReasonTapeLost:
-		return &RequestError{"close.reason", "must not be tape_lost: these cards are dealt from the tape"}
-	}
-	return r.Close.validate("close.")
-}
-
-// validate refuses a close that is wrong whatever the state of the ledger is. prefix is put before
-// the names of its fields.
-func (r *CloseRequest) validate(prefix string) error {
-	switch r.Outcome {
-	case audit.OutcomeCompleted, audit.OutcomeEndedEarly:
-		if r.Reason != audit.ReasonNone {
-			return &RequestError{prefix + "reason", "must be given with the outcome void only"}
-		}
-	case audit.OutcomeVoid:
-		if r.Reason == audit.ReasonNone || r.Reason > audit.ReasonCoDealer {
-			return &RequestError{prefix + "reason", "must be a reason of the outcome void, such as misdeal, system_fault or game_cancelled"}
-		}
-	default:
-		return noValue(prefix+"outcome", "must be completed, ended_early or void")
-	}
-	_, err := r.finalReveal(prefix, 0)
-	return err
-}
-
-// body is the entry that the request asks for. field is the JSON member of its places.
-func (r *RevealRequest) body(field string, id uint64) (*audit.Reveal, error) {
-	if len(r.Places) < 1 || len(r.Places) > audit.MaxReveals {
-		return nil, &RequestError{field, fmt.Sprintf("must name 1 to %d places that were dealt", audit.MaxReveals)}
-	}
-	b := &audit.Reveal{Shuffle: id, Exposed: r.Exposed}
-	for i, place := range r.Places {
-		if place < 0 || place >= audit.MaxReveals {
-			return nil, &RequestError{fmt.Sprintf("%s[%d]", field, i),
-				fmt.Sprintf("must be a place from 0 to %d", audit.MaxReveals-1)}
-		}
-		b.Places = append(b.Places, uint16(place))
-	}
-	slices.Sort(b.Places)
-	for i := range b.Places[1:] {
-		if b.Places[i] == b.Places[i+1] {
-			return nil, &RequestError{field, fmt.Sprintf("must name each place once, and names place %d twice", b.Places[i])}
-		}
-	}
-	return b, nil
-}
-
-// finalReveal is the reveal that a close asks for in front of itself, nil if it asks for none.
-// prefix is put before the names of the request's fields in errors.
-func (c *CloseRequest) finalReveal(prefix string, id uint64) (*audit.Reveal, error) {
-	if c.Reveal == nil {
-		return nil, nil
-	}
-	if c.Reason == audit.ReasonTapeLost {
-		return nil, &RequestError{prefix + "reveal", "must not be given with tape_lost: no card can be opened"}
-	}
-	req := RevealRequest{Places: c.Reveal}
-	body, err := req.body(prefix+"reveal", id)
-	if err == nil {
-		body.Final = true
-	}
-	return body, err
-}
-
 // validate refuses members that a request with a parent may not have, or that are wrong.
 func (p *Parent) validate(r *ShuffleRequest) error {
 	switch {
 	case r.Terms != nil:
-		return &RequestError{"terms", "must be left out: a child has the terms of its parent"}
+		return wrongField("terms", "must be left out: a child has the terms of its parent")
 	case r.Deck != "" || r.Cards != nil:
-		return &RequestError{"parent", "must be given without deck and cards, because a child has the deck of its parent"}
+		return wrongField("parent", "must be given without deck and cards, because a child has the deck of its parent")
 	case p.ID < 1 || p.ID > audit.MaxInteger:
-		return &RequestError{"parent.id", "must be the id of an open shuffle"}
+		return wrongField("parent.id", "must be the id of an open shuffle")
 	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
-		return &RequestError{"parent.positions",
-			fmt.Sprintf("must have %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
+		return wrongField("parent.positions",
+			fmt.Sprintf("must have %d to %d positions", shuffle.MinCards, shuffle.MaxCards))
 	}
 	seen := make(map[uint16]bool, len(p.Positions))
 	for i, at := range p.Positions {
 		if seen[at] || int(at) >= shuffle.MaxCards {
-			return &RequestError{fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice"}
+			return wrongField(fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice")
 		}
 		seen[at] = true
 	}
 	return nil
+}
+
+// planned is the plan as a context has it. checkRound fills in the round of a beacon, if the request names none.
+func (p *MixPlan) planned() (plan []audit.Planned, err error) {
+	if p == nil {
+		return nil, nil
+	}
+	if p.CoDealer {
+		plan = append(plan, audit.Planned{Source: audit.SourceCoDealer}) // takeOrder fills it in
+	}
+	for i, slot := range p.Slots {
+		if slices.Contains(p.Slots[:i], slot) {
+			return nil, wrongField(fmt.Sprintf("mix.slots[%d]", i), "must not repeat an earlier slot hash")
+		}
+		plan = append(plan, audit.Planned{Source: audit.SourceSlot, Slot: slot})
+	}
+	if p.Beacon != nil {
+		beacon := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet}
+		if p.Beacon.Round != nil {
+			if beacon.Round = *p.Beacon.Round; beacon.Round < 1 || beacon.Round > audit.MaxInteger {
+				return nil, noValue("mix.beacon.round", "must be a round from 1")
+			}
+		}
+		plan = append(plan, beacon)
+	}
+	if p.Cut {
+		plan = append(plan, audit.Planned{Source: audit.SourceCut})
+	}
+	switch {
+	case p.Slots != nil && len(p.Slots) == 0:
+		return nil, noValue("mix.slots", "must not be empty")
+	case len(plan) == 0:
+		return nil, wrongField("mix", "must name at least one of co_dealer, slots, beacon and cut")
+	case len(plan) > audit.MaxSources:
+		return nil, wrongField("mix", fmt.Sprintf("must have at most %d sources", audit.MaxSources))
+	}
+	return plan, nil
+}
+
+// places returns how many places the shuffle has, as far as the request shows.
+func (r *ShuffleRequest) places() int {
+	if r.Parent != nil {
+		return len(r.Parent.Positions)
+	}
+	deck, _ := r.deck()
+	return deck.Len()
+}
+
+// context validates r and returns the context of its commit. A wheel is a shuffle of cards, one for
+// each unit of weight, of which one is taken: context returns its deck.
+func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
+	none := shuffle.Deck{}
+	c, err := r.common().context(g)
+	if err != nil {
+		return nil, none, err
+	}
+	given := 0
+	for _, there := range []bool{r.Ranges != nil, r.Numbers != nil, r.Wheel != nil} {
+		if there {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, none, wrongField("ranges", "or \"numbers\" or \"wheel\" must be given, and only one of them")
+	}
+	if r.Wheel == nil {
+		return c, none, r.draws(c)
+	}
+	names, err := r.stops()
+	if err != nil {
+		return nil, none, err
+	}
+	deck, err := shuffle.NewDeck(names)
+	if err != nil {
+		return nil, none, wrongField("wheel", "must make a deck: "+err.Error())
+	}
+	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: 1}
+	return c, deck, nil
+}
+
+// draws fills in the recipe of ranges or numbers.
+func (r *DrawsRequest) draws(c *audit.Context) error {
+	if r.Plan != nil && r.Plan.Cut {
+		return wrongField("mix.cut", "must be left out, because drawn values keep their places")
+	}
+	if n := r.Numbers; n != nil {
+		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxRange {
+			return wrongField("numbers.of", fmt.Sprintf("must be %d to %d", shuffle.MinCards, shuffle.MaxRange))
+		}
+		if err := c.TakeNumbers(n.Of, n.Take); err != nil {
+			return wrongField("numbers.take", fmt.Sprintf("must be 1 to %d, from a total of %d numbers",
+				min(n.Of, shuffle.MaxNumbers), n.Of))
+		}
+		return nil
+	}
+	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
+		return wrongField("ranges", fmt.Sprintf("must have 1 to %d ranges", shuffle.MaxCards))
+	}
+	for i, k := range r.Ranges {
+		if k < 1 || k > shuffle.MaxRange {
+			return wrongField(fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("must be 1 to %d", shuffle.MaxRange))
+		}
+	}
+	c.Recipe = shuffle.Recipe{Ranges: r.Ranges}
+	if err := c.Recipe.Validate(); err != nil {
+		return wrongField("ranges", "must need no more than one draw can give, so make several draws: "+err.Error())
+	}
+	return nil
+}
+
+// stops returns the cards of a wheel's deck.
+func (r *DrawsRequest) stops() (names []string, err error) {
+	for i, s := range r.Wheel {
+		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
+			return nil, wrongField(fmt.Sprintf("wheel[%d].weight", i),
+				fmt.Sprintf("must be at least 1, and the sum of all weights at most %d", shuffle.MaxCards))
+		}
+		for range s.Weight {
+			names = append(names, s.Label)
+		}
+	}
+	return names, nil
+}
+
+// PublishedDecks returns the decks that a request may name.
+func PublishedDecks() (all []shuffle.Deck) {
+	for _, name := range shuffle.Names() {
+		deck, _ := shuffle.Named(name)
+		all = append(all, deck)
+	}
+	return all
+}
+
+// DeckName returns the name of a published deck, "" for any other hash.
+func DeckName(hash [32]byte) string {
+	deck, _ := shuffle.Published(hash)
+	return deck.Name()
+}
+
+// DeckHash returns the hash of a published deck. For any other name, rule says what a deck must be named.
+func DeckHash(name string) (hash [32]byte, rule string) {
+	deck, ok := shuffle.Named(name)
+	if !ok {
+		rule = unpublished(name)
+	}
+	return deck.Hash(), rule
+}
+
+// unpublished says what a deck must be named, and which published name is like this one.
+func unpublished(name string) string {
+	return "must be one of the published decks, such as standard-52 or shoe-8." + near.Hint(name, shuffle.Names())
 }

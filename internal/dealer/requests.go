@@ -1,9 +1,3 @@
-// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It draws a tape, turns it
-// into an order, commits to the order, and then gives out cards with their openings. The rules of package audit decide
-// which entry may follow; the sequencer of the ledger asks them.
-//
-// No answer has a tape or an undealt card before the close is durable. Under disclosure to
-// auditors a tape leaves this package only sealed: for the database, and to the auditors.
 package dealer
 
 import (
@@ -217,6 +211,9 @@ type ValueError struct{ RequestError }
 
 func (e *ValueError) Unwrap() error { return &e.RequestError }
 
+// wrongField is a RequestError.
+func wrongField(field, rule string) error { return &RequestError{field, rule} }
+
 // noValue is a ValueError.
 func noValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
 
@@ -298,4 +295,12 @@ func (t *Time) UnmarshalText(text []byte) error {
 		}
 	}
 	return NoTime
+}
+
+// View is the viewer of a transcript.
+type View struct {
+	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that is not aside.
+	Identity  string
+	Auditor   bool   // has the role auditor, and sees what is disclosed to auditors
+	Recipient string // limits the view to this recipient's cards and public ones; "": no limit
 }

@@ -23,7 +23,7 @@ func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []led
 		appended, err = d.cfg.Ledger.Append(ctx, p)
 	}
 	if err == nil {
-		d.recent.grew(&p, appended)
+		d.shuffles.recent.grew(&p, appended)
 	}
 	return appended, err
 }
@@ -68,10 +68,11 @@ type proposed struct {
 	answer chan ledger.Answer
 }
 
-// run runs n operations to their end. If one of them panics, run panics when all have ended. So the
-// panic reaches the caller, like that of a single request, and does not end the daemon.
-func (r *round) run(n int, do func(ctx context.Context, at int) error) {
-	r.working = n
+// Round runs n operations to their end. What they propose in their contexts is appended together; with together all of
+// it, or none. If one of them panics, Round panics when all have ended. So the panic reaches the caller, like that of a
+// single request, and does not end the daemon.
+func (d *Dealer) Round(ctx context.Context, n int, together bool, do func(ctx context.Context, at int) error) {
+	r := &round{ctx: ctx, ledger: d.cfg.Ledger, together: together, working: n}
 	turns := make([]turn, n)
 	var all sync.WaitGroup
 	for at := range n {

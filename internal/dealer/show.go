@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,7 @@ import (
 
 // Status returns the public state of a shuffle.
 func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
-	r, err := d.record(ctx, id)
+	r, err := d.shuffles.record(ctx, id)
 	if err != nil {
 		return Status{}, err
 	}
@@ -62,7 +61,7 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	if next := r.next(); next < c.Recipe.EndLo || next >= c.Recipe.EndHi {
 		return next >= c.Recipe.EndHi, nil // for every drawn place
 	}
-	t, err := d.open(ctx, r)
+	t, err := d.shuffles.open(ctx, r)
 	if errors.Is(err, ErrSealed) {
 		return false, nil // the sealing key is gone
 	}
@@ -78,21 +77,21 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, error) {
 	if v.Recipient != "" {
 		if err := audit.CheckName(v.Recipient); err != nil {
-			return nil, &RequestError{"recipient", err.Error()}
+			return nil, wrongField("recipient", err.Error())
 		}
 	}
-	r, err := d.record(ctx, id)
+	r, err := d.shuffles.record(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if r.commit.Context.ForLedger != "" { // no opening is shown before the witnesses cosigned its deal
-		if err := d.AwaitWitnesses(ctx, r.rows[len(r.rows)-1].Index); err != nil {
+		if err := d.shuffles.AwaitWitnesses(ctx, r.rows[len(r.rows)-1].Index); err != nil {
 			return nil, err
 		}
 	}
 	t := audit.Transcript{Format: audit.TranscriptFormat, ID: id, Recipient: v.Recipient,
 		Receipts: []string{}, Cards: []audit.Card{}}
-	if t.Deck, err = d.deckNames(ctx, r.commit.Context); err != nil {
+	if t.Deck, err = d.shuffles.deckNames(ctx, r.commit.Context); err != nil {
 		return nil, err
 	}
 	if t.Terms, err = d.document(ctx, r.commit.Context.Terms); err != nil {
@@ -116,12 +115,12 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Statements, err = d.statements(ctx, r); err != nil {
 		return nil, err
 	}
-	if t.CoDealer, err = d.coDealerEvidence(ctx, r); err != nil {
+	if t.CoDealer, err = d.blind.coDealerEvidence(ctx, r); err != nil {
 		return nil, err
 	}
 	shown := r.shown(v)
 	if v.Recipient != "" && !r.names(v.Recipient) {
-		return nil, &RequestError{"recipient", "must be named in a deal of this shuffle"}
+		return nil, wrongField("recipient", "must be named in a deal of this shuffle")
 	}
 	if len(shown) == 0 {
 		return t.Marshal()
@@ -135,7 +134,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 // shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
 // opens only the public ones, whose openings are kept.
 func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, shown []span) ([]audit.Card, error) {
-	open, err := d.open(ctx, r)
+	open, err := d.shuffles.open(ctx, r)
 	if errors.Is(err, ErrSealed) && r.ended != nil && r.ended.Form == audit.FormSealed {
 		cards, err := r.keptCards(names, shown)
 		return append([]audit.Card{}, cards...), err
@@ -189,71 +188,103 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 	return texts, err
 }
 
-// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
-// close of the order that does not fit is logged and left out, because verifiers would refuse the file.
-func (d *Dealer) coDealerEvidence(ctx context.Context, r *record) (*audit.CoDealer, error) {
-	if !r.blind() {
-		return nil, nil
-	}
-	o, err := r.order()
+// StatementError is why a shuffle cannot take a statement now.
+type StatementError struct{ Rule string }
+
+func (e *StatementError) Error() string { return "the statement: " + e.Rule }
+
+// AddStatement keeps a statement that an auditor signed about a shuffle (docs/SPEC.md section 8.1).
+// The transcripts of the shuffle have it from then on. AddStatement returns how many statements the
+// shuffle has then. If it has this statement already, it is kept once. The house does not know the
+// signing keys of auditors and checks no signature: verifiers do.
+func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n int, err error) {
+	s, err := audit.ParseStatement([]byte(text))
 	if err != nil {
-		return nil, err
+		return 0, wrongField("statement", fmt.Sprintf("must be a signed statement as shuffled audit attest writes it: %s", err))
 	}
-	c := &audit.CoDealer{Receipts: []string{o.receipt}}
-	add := func(g Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
-	for _, at := range r.deals {
-		g, err := r.given(at)
+	r, err := d.shuffles.record(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	want, ok := statementOf(r)
+	if !ok {
+		return 0, &StatementError{"the shuffle discloses no tape: it is open or was continued, or its tape was lost"}
+	}
+	if s.Statement != want {
+		return 0, wrongField("statement", fmt.Sprintf(
+			"must be about shuffle %d of %s, with the leaf hashes of its commit and of the entry that discloses its tape",
+			id, want.Origin))
+	}
+	store, lid := d.cfg.Store, d.cfg.Ledger.ID()
+	for range audit.MaxStatements + 1 { // another daemon may take the next place
+		all, err := store.Statements(ctx, lid, id)
 		if err != nil {
-			return nil, err
+			return 0, ledger.Unavailable(err)
 		}
-		add(g)
-	}
-	if r.closed == nil {
-		return c, nil
-	}
-	if r.closed.Unplayed() != nil {
-		var end keptEnd
-		if json.Unmarshal(r.rowOf(audit.TypeClose).Kept, &end) != nil || end.Unplayed == nil {
-			return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
+		if i := slices.IndexFunc(all, func(b []byte) bool { return string(b) == text }); i >= 0 {
+			return len(all), nil
 		}
-		add(*end.Unplayed)
-		c.Unplayed = end.Opened
+		if err := admits(s, all); err != nil {
+			return 0, err
+		}
+		err = store.PutStatement(ctx, lid, id, len(all), []byte(text))
+		if err == nil {
+			return len(all) + 1, nil
+		}
+		if !errors.Is(err, ledger.ErrExists) {
+			return 0, ledger.Unavailable(err)
+		}
 	}
-	texts, err := d.cfg.Store.Statements(ctx, d.cfg.Ledger.ID(), r.rowOf(audit.TypeClose).Index)
-	if err != nil || len(texts) == 0 {
-		return c, ledger.Unavailable(err)
-	}
-	end, err := r.orderEnd(o, c, texts[0])
-	if err != nil {
-		d.cfg.Log.Error("the kept close of a co-dealer's order is not served", "shuffle", r.id, "error", err)
-		return c, nil
-	}
-	add(end)
-	return c, nil
+	return 0, fmt.Errorf("%w: the database does not show statements that it has stored", ledger.ErrUnavailable)
 }
 
-// orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
-func (r *record) orderEnd(o *order, c *audit.CoDealer, text []byte) (g Given, err error) {
-	if err := json.Unmarshal(text, &g); err != nil {
-		return g, err
+// admits refuses a statement if there are as many as a shuffle may have, or one of the same key.
+func admits(s audit.SignedStatement, all [][]byte) error {
+	if len(all) >= audit.MaxStatements {
+		return &StatementError{fmt.Sprintf("the shuffle already has %d statements, and may have no more", len(all))}
 	}
-	var f foreign
-	var seen audit.Checkpoint
-	asked := 0
-	for _, receipt := range append(slices.Clip(c.Receipts), g.Receipt) {
-		seen = f.checkpoint
-		if f, err = parseForeign(receipt); err != nil {
-			return g, err
+	for _, b := range all {
+		held, err := audit.ParseStatement(b)
+		if err != nil {
+			continue // AddStatement did not write it, and it is not served
 		}
-		if deal, ok := f.body.(*audit.Deal); ok {
-			asked += deal.Count()
+		for _, by := range s.By {
+			if slices.Contains(held.By, by) {
+				return &StatementError{fmt.Sprintf("the key %s+%08x has already signed a statement about this shuffle", by.Name, by.ID)}
+			}
 		}
 	}
-	end, ok := f.body.(*audit.Close)
-	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.origin {
-		return g, errors.New("it is no close of the order")
+	return nil
+}
+
+// statementOf returns the text of a statement about the shuffle. ok is false if its tape is not disclosed.
+func statementOf(r *record) (s audit.Statement, ok bool) {
+	if r.ended == nil || r.ended.Form == audit.FormNone {
+		return s, false
 	}
-	row := r.rowOf(audit.TypeClose)
-	after := &audit.Foreign{Index: row.Index, Leaf: tlog.RecordHash(row.Entry)}
-	return g, errors.Join(f.checkpoint.CheckPrefix(seen, g.Last), end.EndsOrder(after, asked))
+	return audit.Statement{Origin: r.commit.Context.Origin, ID: r.id, Commit: tlog.RecordHash(r.row.Entry),
+		Disclosed: tlog.RecordHash(r.rows[len(r.rows)-1].Entry)}, true
+}
+
+// statements returns the statements for a transcript. A row that AddStatement would not have
+// written is logged and left out, because verifiers would refuse the file.
+func (d *Dealer) statements(ctx context.Context, r *record) (texts []string, err error) {
+	want, ok := statementOf(r)
+	if !ok {
+		return nil, nil
+	}
+	all, err := d.cfg.Store.Statements(ctx, d.cfg.Ledger.ID(), r.id)
+	if err != nil {
+		return nil, ledger.Unavailable(err)
+	}
+	var served [][]byte
+	for i, b := range all {
+		s, err := audit.ParseStatement(b)
+		if err != nil || s.Statement != want || admits(s, served) != nil {
+			d.cfg.Log.Error("a stored statement is not about its shuffle, and is not served", "shuffle", r.id, "n", i)
+			continue
+		}
+		served, texts = append(served, b), append(texts, string(b))
+	}
+	return texts, nil
 }

@@ -47,11 +47,11 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	}
 	if t.Kind == audit.TermsTicketList {
 		if !c.IsNumbers() || t.Count != uint64(c.Of) {
-			return &RequestError{"terms.count", "must be the same as numbers.of: each ticket has one number"}
+			return wrongField("terms.count", "must be the same as numbers.of: each ticket has one number")
 		}
 		if c.Production && c.Find(audit.SourceBeacon) < 0 {
-			return &RequestError{"mix", "must have a beacon when tickets are drawn in production: without it the house, " +
-				"which knows the list, could choose the winner"}
+			return wrongField("mix", "must have a beacon when tickets are drawn in production: without it the house, "+
+				"which knows the list, could choose the winner")
 		}
 		return nil
 	}
@@ -63,24 +63,24 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return &RequestError{"terms.hash", "must be the hash of a document that this ledger has: PUT it to terms first"}
+		return wrongField("terms.hash", "must be the hash of a document that this ledger has: PUT it to terms first")
 	}
 	if err != nil {
 		return err
 	}
 	if t.Kind == audit.TermsWheel {
 		if !c.IsDraw() || c.IsNumbers() {
-			return &RequestError{"terms", "must be a wheel for ranges only"}
+			return wrongField("terms", "must be a wheel for ranges only")
 		}
 		total := document.Total()
 		if i := slices.IndexFunc(c.Recipe.Ranges, func(k uint32) bool { return k != total }); i >= 0 {
-			return &RequestError{fmt.Sprintf("ranges[%d]", i),
+			return wrongField(fmt.Sprintf("ranges[%d]", i),
 				fmt.Sprintf("must be %d, which the weights of the wheel add up to, and is %d", total,
-					c.Recipe.Ranges[i])}
+					c.Recipe.Ranges[i]))
 		}
 	}
 	if err := document.Of(c); err != nil {
-		return &RequestError{"terms", "must fit the shuffle that is committed: " + err.Error()}
+		return wrongField("terms", "must fit the shuffle that is committed: "+err.Error())
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ type Ledger interface {
 	ClosingBy(ctx context.Context, at int64) ([]audit.OpenRef, error)
 }
 
-// Dealer knows the table of each shuffle; *dealer.Dealer is one.
-type Dealer interface {
+// Tables knows the table of each shuffle; *record.Reader does.
+type Tables interface {
 	Table(ctx context.Context, id uint64) (string, error)
 	KnowTable(id uint64, table string)
 }
@@ -57,7 +57,7 @@ type Dealer interface {
 // Config is what a feed works with. All of it is required.
 type Config struct {
 	Ledger Ledger
-	Dealer Dealer
+	Tables Tables
 	Now    func() time.Time
 	Log    *slog.Logger
 }
@@ -262,7 +262,7 @@ func (f *Feed) read(ctx context.Context, from, to uint64) (events []Event, err e
 	if err != nil {
 		return nil, err
 	}
-	tables := func(id uint64) (string, error) { return f.cfg.Dealer.Table(ctx, id) }
+	tables := func(id uint64) (string, error) { return f.cfg.Tables.Table(ctx, id) }
 	for _, p := range entries {
 		e, ok, err := of(p, tables)
 		switch {
@@ -271,7 +271,7 @@ func (f *Feed) read(ctx context.Context, from, to uint64) (events []Event, err e
 		case !ok:
 			continue
 		case e.Type == Committed:
-			f.cfg.Dealer.KnowTable(p.Index, e.Table)
+			f.cfg.Tables.KnowTable(p.Index, e.Table)
 		}
 		e.text = e.JSON()
 		events = append(events, e)

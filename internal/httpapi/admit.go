@@ -140,7 +140,7 @@ func (s *Server) awaitWitnesses(c *call, id uint64) error {
 	}
 	defer s.witnessed.leave(c.ledger.id)
 	s.leave(c)
-	if err := c.ledger.Dealer.AwaitWitnesses(c.r.Context(), id); err != nil {
+	if err := c.ledger.Dealer.Shuffles().AwaitWitnesses(c.r.Context(), id); err != nil {
 		return err
 	}
 	now := time.Now()

@@ -79,7 +79,7 @@ func (s *Server) CreateBatch(c *call) error {
 	if err := checkPlaces(ops); err != nil {
 		return err
 	}
-	results, err := c.ledger.Dealer.Batch(c.r.Context(), c.caller.actor, ops, req.AllOrNone != nil,
+	results, err := dealer.RunBatch(c.r.Context(), c.ledger.Dealer, c.caller.actor, ops, req.AllOrNone != nil,
 		func(id uint64) error { return s.awaitWitnesses(c, id) })
 	if rounds, ok := errors.AsType[*dealer.RoundsError](err); ok {
 		return &refusal{code: CodeAllOrNone, field: fmt.Sprintf("operations[%d]", rounds.Operation),

@@ -59,7 +59,7 @@ func (c *call) addressed(text string) (table string, err error) {
 	if err != nil {
 		return "", nil
 	}
-	return c.ledger.Dealer.Table(c.r.Context(), id)
+	return c.ledger.Dealer.Shuffles().Table(c.r.Context(), id)
 }
 
 // reads returns what the body of a call asks for, if the caller may ask it of the table that the body names.
@@ -97,7 +97,7 @@ func (c *call) mayAsk(asked any) error {
 		return c.mayTable(asked.Table)
 	case submittedAct:
 		if takeover, ok := asked.body.(*audit.Takeover); ok {
-			table, err := c.ledger.Dealer.Table(c.r.Context(), takeover.Shuffle)
+			table, err := c.ledger.Dealer.Shuffles().Table(c.r.Context(), takeover.Shuffle)
 			if err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func readEach(c *call, of []Operation) []dealer.Operation {
 // an id. If an earlier operation made the shuffle, the table was checked with that operation.
 func (c *call) mayOperate(op *dealer.Operation) (err error) {
 	if op.Shuffle != 0 {
-		if op.Table, err = c.ledger.Dealer.Table(c.r.Context(), op.Shuffle); err != nil {
+		if op.Table, err = c.ledger.Dealer.Shuffles().Table(c.r.Context(), op.Shuffle); err != nil {
 			return err
 		}
 	}

@@ -145,7 +145,7 @@ func limitsOf(set config.Limits) config.Limits {
 
 func (s *stack) add(o stackOptions) {
 	s.t.Helper()
-	feed := follow.New(follow.Config{Ledger: s.ledger, Dealer: s.dealer, Now: s.clock.Now,
+	feed := follow.New(follow.Config{Ledger: s.ledger, Tables: s.dealer.Shuffles(), Now: s.clock.Now,
 		Log: slog.New(slog.NewJSONHandler(s.log, nil))})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})

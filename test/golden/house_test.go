@@ -203,7 +203,7 @@ func (d *daemon) serve() (url string) {
 	must(d.t, err)
 	must(d.t, api.Add(httpapi.Ledger{Dealer: d.Dealer, Log: d.ledger, Access: d.db,
 		Recall: recall.New(d.ledger, d.db, 0, d.clock.now),
-		Events: follow.New(follow.Config{Ledger: d.ledger, Dealer: d.Dealer, Now: d.clock.now, Log: log})}))
+		Events: follow.New(follow.Config{Ledger: d.ledger, Tables: d.Dealer.Shuffles(), Now: d.clock.now, Log: log})}))
 	api.Ready()
 	server := httptest.NewServer(api)
 	d.t.Cleanup(server.Close)

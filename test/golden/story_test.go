@@ -262,7 +262,7 @@ func (s *story) owners(d *daemon) {
 
 	draws := dealer.DrawsRequest{Table: "batch-2", Ranges: []uint32{6, 6}}
 	one := deck("batch-1")
-	results, err := d.Batch(ctx, second, []dealer.Operation{
+	results, err := dealer.RunBatch(ctx, d.Dealer, second, []dealer.Operation{
 		{Table: one.Table, Key: "batch-1", Of: -1, Cards: &one},
 		{Table: draws.Table, Key: "batch-2", Of: -1, Draws: &draws},
 	}, true, func(uint64) error { return nil })
