@@ -22,9 +22,8 @@ type (
 	TakeoverRequest = dealer.TakeoverRequest
 )
 
-// dealerJSON has the JSON of the dealer's requests, as openapi.yaml has it: values that are words, and
-// bytes in their one spelling. For the dealer an empty text is an absent member, so a text that is there and empty is
-// refused.
+// dealerJSON has the JSON of the dealer's requests, as openapi.yaml has it: values that are words, and bytes in their
+// one spelling. For the dealer an empty text is an absent member, so a text that is there and empty is refused.
 var dealerJSON = json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(text),
 	json.UnmarshalFromFunc(octets[[32]byte]),
