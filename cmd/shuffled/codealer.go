@@ -11,7 +11,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/blind"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/term"
@@ -21,8 +21,8 @@ const maxHousePolicy = 128 << 10 // bytes of a policy file (docs/SPEC.md section
 
 // readHouses reads the policies of the houses for which this ledger deals orders. The map is by the origin of
 // the house's ledger.
-func readHouses(files []string) (map[string]dealer.House, error) {
-	houses := make(map[string]dealer.House)
+func readHouses(files []string) (map[string]blind.House, error) {
+	houses := make(map[string]blind.House)
 	for _, path := range files {
 		text, err := term.ReadBounded(path, maxHousePolicy)
 		if err != nil {
@@ -37,7 +37,7 @@ func readHouses(files []string) (map[string]dealer.House, error) {
 		}
 		for _, key := range trusted.Keys {
 			h := houses[key.Name()]
-			houses[key.Name()] = dealer.House{Keys: append(h.Keys, key), Policy: trusted.Policy}
+			houses[key.Name()] = blind.House{Keys: append(h.Keys, key), Policy: trusted.Policy}
 		}
 	}
 	return houses, nil

@@ -16,6 +16,7 @@ import (
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/blind"
 	"shuffled/internal/follow"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -46,7 +47,7 @@ type toOpen struct {
 	config.Ledger
 	origin  string
 	signers []note.Signer
-	houses  map[string]dealer.House
+	houses  map[string]blind.House
 	peers   []codealer.Peer
 }
 
@@ -213,7 +214,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*open
 	if s.way, err = o.openCoDealers(c.peers, l, o.clearCoDealer); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	var reach dealer.CoDealer
+	var reach blind.CoDealer
 	if s.way != nil {
 		reach = s.way
 	}

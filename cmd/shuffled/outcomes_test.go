@@ -19,7 +19,7 @@ import (
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
@@ -88,7 +88,7 @@ func (s *sandbox) reopen(w words) (err error) {
 
 func (s *sandbox) shuffle(key string) error {
 	_, err := s.open()[0].dealer.Shuffle(s.t.Context(), as("dealer"), key,
-		dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	return err
 }
 
@@ -194,7 +194,7 @@ func TestStatistics(t *testing.T) {
 		alarm.Reason != "draws of 1 to 2, count window of 100000: frequency, p <= 1e-06" {
 		t.Fatalf("a window far out: latch %+v, alarm %+v", latch, alarm)
 	}
-	if err := s.shuffle("three"); !errors.Is(err, dealer.ErrEntropy) {
+	if err := s.shuffle("three"); !errors.Is(err, api.ErrEntropy) {
 		t.Errorf("a commit after a halt: %v", err)
 	}
 	if cause, ok := s.entropy.Latched(); !ok || cause.Reason != entropy.ReasonStatistics {

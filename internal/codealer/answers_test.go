@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // told are the members of an answer that the house does not use: entry, openings and its own deck say it.
@@ -87,9 +87,9 @@ func TestLyingCoDealer(t *testing.T) {
 		said = answered().Body.Bytes()
 		return down(w, answered)
 	})
-	req := dealer.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b"), burn, board(1)},
+	req := api.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b"), burn, board(1)},
 		State: audit.StateHash([]byte("hand 7\n"))}
-	deal := func(req dealer.DealRequest) error {
+	deal := func(req api.DealRequest) error {
 		_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req)
 		return err
 	}
@@ -97,7 +97,7 @@ func TestLyingCoDealer(t *testing.T) {
 		t.Fatal("the lost answer was taken")
 	}
 	size, tried := p.house.ledger.Head().Size, 0
-	refused := func(what string, req dealer.DealRequest, answer []byte) {
+	refused := func(what string, req api.DealRequest, answer []byte) {
 		t.Helper()
 		p.front.broken("/deal", func(w http.ResponseWriter, _ func() *httptest.ResponseRecorder) bool {
 			w.Header().Set("Content-Type", "application/json")
@@ -129,15 +129,15 @@ func TestLyingCoDealer(t *testing.T) {
 		swap()
 	}
 	refused("the answer to an earlier request", req, earlier)
-	for what, change := range map[string]func(*dealer.DealRequest){
-		"another history":   func(r *dealer.DealRequest) { r.State[0]++ },
-		"no history":        func(r *dealer.DealRequest) { r.State = [32]byte{} },
-		"another recipient": func(r *dealer.DealRequest) { r.Runs = []audit.Run{seat(2, "c"), burn, board(1)} },
-		"another purpose":   func(r *dealer.DealRequest) { r.Runs = []audit.Run{seat(2, "b"), burn, seat(1, "b")} },
-		"other runs": func(r *dealer.DealRequest) {
+	for what, change := range map[string]func(*api.DealRequest){
+		"another history":   func(r *api.DealRequest) { r.State[0]++ },
+		"no history":        func(r *api.DealRequest) { r.State = [32]byte{} },
+		"another recipient": func(r *api.DealRequest) { r.Runs = []audit.Run{seat(2, "c"), burn, board(1)} },
+		"another purpose":   func(r *api.DealRequest) { r.Runs = []audit.Run{seat(2, "b"), burn, seat(1, "b")} },
+		"other runs": func(r *api.DealRequest) {
 			r.Runs = []audit.Run{seat(1, "b"), seat(1, "b"), burn, board(1)}
 		},
-		"what is not public": func(r *dealer.DealRequest) { r.Runs[2].Public = false; r.Runs[2].Recipient = "d" },
+		"what is not public": func(r *api.DealRequest) { r.Runs[2].Public = false; r.Runs[2].Recipient = "d" },
 	} {
 		other := req
 		other.Runs = append([]audit.Run{}, req.Runs...)
@@ -149,5 +149,5 @@ func TestLyingCoDealer(t *testing.T) {
 	}
 	p.front.broken("", nil)
 	check(t, deal(req))
-	p.proved(s.ID, dealer.View{})
+	p.proved(s.ID, api.View{})
 }

@@ -11,7 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
@@ -96,7 +96,7 @@ func TestReceiptsKept(t *testing.T) {
 					var end struct{ Follows string }
 					check(t, json.Unmarshal(kept, &end))
 					want, receipt = b.Follows.Leaf, end.Follows
-					_, err := p.lab.dealer.Transcript(t.Context(), b.Shuffle, dealer.View{})
+					_, err := p.lab.dealer.Transcript(t.Context(), b.Shuffle, api.View{})
 					check(t, err)
 				default:
 					continue
@@ -143,7 +143,7 @@ func TestAuditOfPair(t *testing.T) {
 	s := p.blind("hand-3")
 	p.deal(s.ID, 0, seat(2, "a"))
 	p.front.broken("/deal", lost)
-	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{First: 2,
+	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, api.DealRequest{First: 2,
 		Runs: []audit.Run{board(1)}})
 	if err == nil {
 		t.Fatal("dealt")

@@ -18,7 +18,9 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
 
@@ -74,7 +76,7 @@ func (c *CoDealers) Figures() (all []Figures) {
 	return all
 }
 
-// CoDealers are the co-dealers of one ledger. It is a dealer.CoDealer, safe for concurrent use.
+// CoDealers are the co-dealers of one ledger. It is a blind.CoDealer, safe for concurrent use.
 type CoDealers struct {
 	cfg   Config
 	peers map[string]*peer
@@ -84,7 +86,7 @@ type CoDealers struct {
 	group   sync.WaitGroup
 }
 
-var _ dealer.CoDealer = (*CoDealers)(nil)
+var _ blind.CoDealer = (*CoDealers)(nil)
 
 // Open returns the connections to the peers. The caller must Close it.
 func Open(cfg Config) (*CoDealers, error) {
@@ -150,14 +152,14 @@ type peer struct {
 func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	p := c.peers[origin]
 	if p == nil {
-		return nil, nil, fmt.Errorf("%w: the configuration of this daemon has no address of %s", dealer.ErrCoDealer, origin)
+		return nil, nil, fmt.Errorf("%w: the configuration of this daemon has no address of %s", api.ErrCoDealer, origin)
 	}
 	if err := p.latch.set(); err != nil {
 		return nil, nil, err
 	}
 	pin, ok := c.cfg.Pin(origin)
 	if !ok {
-		return nil, nil, fmt.Errorf("%w: no key entry names %s", dealer.ErrCoDealer, origin)
+		return nil, nil, fmt.Errorf("%w: no key entry names %s", api.ErrCoDealer, origin)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +168,7 @@ func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	}
 	token, err := p.Token()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: reading the token for the co-dealer: %w", dealer.ErrCoDealer, err)
+		return nil, nil, fmt.Errorf("%w: reading the token for the co-dealer: %w", api.ErrCoDealer, err)
 	}
 	policy, err := policyOf(pin)
 	if err == nil {
@@ -176,7 +178,7 @@ func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	}
 	if err != nil {
 		p.client = nil
-		return nil, nil, fmt.Errorf("%w: the pin of entry %d: %w", dealer.ErrCoDealer, pin.Index, err)
+		return nil, nil, fmt.Errorf("%w: the pin of entry %d: %w", api.ErrCoDealer, pin.Index, err)
 	}
 	p.entry = pin.Index
 	return p, p.client, nil
@@ -199,13 +201,13 @@ func policyOf(pin audit.KeyRecord) (string, error) {
 }
 
 // Ask has the next places of an order dealt.
-func (c *CoDealers) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a dealer.Asking) (dealer.Given, error) {
+func (c *CoDealers) Ask(ctx context.Context, n blind.Next, runs []audit.Run, a api.Asking) (record.Given, error) {
 	p, to, err := c.at(n.Origin)
 	if err != nil {
-		return dealer.Given{}, err
+		return record.Given{}, err
 	}
 	if err := p.turn(ctx); err != nil {
-		return dealer.Given{}, err
+		return record.Given{}, err
 	}
 	defer func() { <-p.asks }()
 	req := client.DealRequest{First: n.First, Asked: &client.Asked{Commit: a.Commit, After: given(a.After),
@@ -220,16 +222,16 @@ func (c *CoDealers) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a 
 	if err != nil {
 		err = p.said(err)
 		var illegal *audit.Illegal
-		if errors.As(err, &illegal) || errors.Is(err, dealer.ErrRepeated) {
+		if errors.As(err, &illegal) || errors.Is(err, api.ErrRepeated) {
 			p.refused.Add(1)
 		} else {
 			p.failed.Add(1)
 		}
-		return dealer.Given{}, err
+		return record.Given{}, err
 	}
 	p.waited.Add(int64(time.Since(began)))
 	p.checkSoon(to)
-	return dealer.Given(*g), nil
+	return record.Given(*g), nil
 }
 
 // given is a member of a request; nil: it is left out.
@@ -259,7 +261,7 @@ func (p *peer) turn(ctx context.Context) error {
 }
 
 // Asked returns the deal of an order that began at this place, nil if there is none.
-func (c *CoDealers) Asked(ctx context.Context, n dealer.Next) (*dealer.Given, error) {
+func (c *CoDealers) Asked(ctx context.Context, n blind.Next) (*record.Given, error) {
 	p, to, err := c.at(n.Origin)
 	if err != nil {
 		return nil, err
@@ -268,7 +270,7 @@ func (c *CoDealers) Asked(ctx context.Context, n dealer.Next) (*dealer.Given, er
 	if err != nil || g == nil {
 		return nil, p.said(err)
 	}
-	return (*dealer.Given)(g), nil
+	return (*record.Given)(g), nil
 }
 
 // said turns the error of a call into one for the dealer: the co-dealer refuses for good, it has
@@ -284,26 +286,26 @@ func (p *peer) said(err error) error {
 		why := strings.TrimSpace(string(refused.Code) + ": " + refused.Detail)
 		if refused.Code == client.CodeRepeated {
 			p.all.cfg.Log.Error("the co-dealer gave these places to another request", "co_dealer", p.Origin, "answer", why)
-			return fmt.Errorf("%w: the co-dealer opened these places, and %s", dealer.ErrRepeated, why)
+			return fmt.Errorf("%w: the co-dealer opened these places, and %s", api.ErrRepeated, why)
 		}
 		return &audit.Illegal{Code: audit.RuleCoDealer, Detail: "the co-dealer refuses: " + why}
 	case errors.As(err, &fault) && fault.Other != nil:
 		p.latch.trip(p.all.cfg.Log, p.all.cfg.Now(), p.Origin, fault)
 		return p.latch.set()
 	}
-	return fmt.Errorf("%w: %s: %w", dealer.ErrCoDealer, p.Origin, err)
+	return fmt.Errorf("%w: %s: %w", api.ErrCoDealer, p.Origin, err)
 }
 
 // ended is an order that is to be closed.
 type ended struct {
-	dealer.Next
+	blind.Next
 	receipt func(context.Context) (string, error)
-	keep    func(context.Context, dealer.Given) error
+	keep    func(context.Context, record.Given) error
 }
 
 // Ended closes an order in the background. An order that cannot be closed expires.
-func (c *CoDealers) Ended(n dealer.Next, receipt func(context.Context) (string, error),
-	keep func(context.Context, dealer.Given) error) {
+func (c *CoDealers) Ended(n blind.Next, receipt func(context.Context) (string, error),
+	keep func(context.Context, record.Given) error) {
 	p := c.peers[n.Origin]
 	if p == nil {
 		return
@@ -344,5 +346,5 @@ func (p *peer) closeOrder(e ended) error {
 	if err != nil || g == nil {
 		return err
 	}
-	return e.keep(ctx, dealer.Given(*g))
+	return e.keep(ctx, record.Given(*g))
 }

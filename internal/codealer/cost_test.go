@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // TestOneRoundTrip: a deal makes one call of the co-dealer, and waits for no other.
@@ -27,13 +27,13 @@ func TestOneRoundTrip(t *testing.T) {
 // BenchmarkDeal measures a deal of one card without a co-dealer, and with one at some distance.
 // The witness of both ledgers is on this host.
 func BenchmarkDeal(b *testing.B) {
-	plain := func(r *dealer.ShuffleRequest) { r.Plan = nil }
+	plain := func(r *api.ShuffleRequest) { r.Plan = nil }
 	for _, c := range []struct {
 		name   string
 		delay  time.Duration
-		change []func(*dealer.ShuffleRequest)
+		change []func(*api.ShuffleRequest)
 	}{
-		{"plain", 0, []func(*dealer.ShuffleRequest){plain}},
+		{"plain", 0, []func(*api.ShuffleRequest){plain}},
 		{"blind/0ms", 0, nil},
 		{"blind/5ms", 5 * time.Millisecond, nil},
 		{"blind/20ms", 20 * time.Millisecond, nil},
@@ -41,7 +41,7 @@ func BenchmarkDeal(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			p := newPair(b, setting{pool: 4})
 			p.front.delay.Store(int64(c.delay))
-			var s dealer.Shuffle
+			var s api.Shuffle
 			for i := 0; b.Loop(); i++ {
 				if i%52 == 0 {
 					b.StopTimer()
@@ -62,7 +62,7 @@ func TestHand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(t, set)
 			s := p.blind("hand")
-			p.proved(s.ID, dealer.View{})
+			p.proved(s.ID, api.View{})
 			seats := p.deal(s.ID, 0, seat(2, "a"), seat(2, "b"))
 			if len(seats.Cards) != 4 || seats.Cards[0].By == nil || seats.CoDealer == "" {
 				t.Fatalf("%+v", seats)
@@ -71,11 +71,11 @@ func TestHand(t *testing.T) {
 			if len(flop.Cards) != 3 || len(flop.Unopened) != 1 {
 				t.Fatalf("%+v", flop)
 			}
-			p.proved(s.ID, dealer.View{})
-			_, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 8,
+			p.proved(s.ID, api.View{})
+			_, err := p.house.dealer.Deal(t.Context(), house, s.ID, api.DealRequest{First: 8,
 				Runs: []audit.Run{board(1)}, Close: &completed})
 			check(t, err)
-			v := p.proved(s.ID, dealer.View{Identity: house.Identity})
+			v := p.proved(s.ID, api.View{Identity: house.Identity})
 			if v.State != "closed" || len(v.Blind.Requests) != 3 || len(v.Cards) == 0 {
 				t.Errorf("%+v", v)
 			}

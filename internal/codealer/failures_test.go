@@ -23,6 +23,8 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/codealer"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/witnesstest"
 )
@@ -42,15 +44,15 @@ func wantRule(t *testing.T, err error, words string) {
 	}
 }
 
-var sameDeal = cmpopts.IgnoreFields(dealer.Answered{}, "Repeated")
+var sameDeal = cmpopts.IgnoreFields(api.Answered{}, "Repeated")
 
 // TestLostAnswers: an answer that is lost on either side is given again.
 func TestLostAnswers(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")
 	p.front.broken("/deal", lost)
-	req := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, State: audit.StateHash([]byte("hand 7\n"))}
-	if _, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req); !errors.Is(err, dealer.ErrCoDealer) {
+	req := api.DealRequest{Runs: []audit.Run{seat(2, "a")}, State: audit.StateHash([]byte("hand 7\n"))}
+	if _, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req); !errors.Is(err, api.ErrCoDealer) {
 		t.Fatalf("%v, want ErrCoDealer", err)
 	}
 	entered := p.lab.ledger.Head().Size
@@ -59,13 +61,13 @@ func TestLostAnswers(t *testing.T) {
 	other := req
 	other.Runs = []audit.Run{seat(2, "b")}
 	_, err := p.house.dealer.Deal(t.Context(), house, s.ID, other)
-	if !errors.Is(err, dealer.ErrRepeated) {
+	if !errors.Is(err, api.ErrRepeated) {
 		t.Errorf("other runs: %v, want ErrRepeated", err)
 	}
 	late := req
 	late.State = [32]byte{}
 	_, err = p.house.dealer.Deal(t.Context(), house, s.ID, late)
-	if !errors.Is(err, dealer.ErrRepeated) {
+	if !errors.Is(err, api.ErrRepeated) {
 		t.Errorf("another history: %v, want ErrRepeated", err)
 	}
 	if n := p.lab.dealer.Conflicts(); n != 2 {
@@ -79,7 +81,7 @@ func TestLostAnswers(t *testing.T) {
 	if now := p.lab.ledger.Head().Size; now != entered {
 		t.Errorf("the co-dealer entered %d more", now-entered)
 	}
-	if v := p.proved(s.ID, dealer.View{}); v.Blind.Requests[0].State == "" {
+	if v := p.proved(s.ID, api.View{}); v.Blind.Requests[0].State == "" {
 		t.Error("the state is not bound")
 	}
 }
@@ -94,12 +96,12 @@ func TestUnplayed(t *testing.T) {
 			p.deal(s.ID, 0, seat(2, "a"), board(1))
 			p.front.broken("/deal", lost)
 			if _, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID,
-				dealer.DealRequest{First: 3, Runs: []audit.Run{board(1)}}); err == nil {
+				api.DealRequest{First: 3, Runs: []audit.Run{board(1)}}); err == nil {
 				t.Fatal("dealt")
 			}
 			p.front.broken("", nil)
 			p.close(s.ID, gone)
-			v := p.proved(s.ID, dealer.View{})
+			v := p.proved(s.ID, api.View{})
 			if v.Reason != "co_dealer" || len(v.Blind.Requests) != 2 {
 				t.Fatalf("%+v", v)
 			}
@@ -123,23 +125,23 @@ func TestSilentAtTheEnd(t *testing.T) {
 		s := p.blind("hand" + fmt.Sprint(p.house.ledger.Head().Size))
 		p.deal(s.ID, 0, board(1))
 		p.front.broken("/deal", lost)
-		req := dealer.DealRequest{First: 1, Runs: []audit.Run{board(1)}}
+		req := api.DealRequest{First: 1, Runs: []audit.Run{board(1)}}
 		if _, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req); err == nil {
 			t.Fatal("dealt")
 		}
 		entered := p.lab.ledger.Head().Size
 		p.front.broken("", nil)
-		other := p.blind("newer"+fmt.Sprint(s.ID), func(r *dealer.ShuffleRequest) { r.Table = "u" })
+		other := p.blind("newer"+fmt.Sprint(s.ID), func(r *api.ShuffleRequest) { r.Table = "u" })
 		p.deal(other.ID, 0, board(1))
 		if newer := p.written(other.ID).(*audit.Deal).Blind.Head; newer.Size <= entered {
 			t.Fatalf("the other shuffle saw %d entries, want more than %d", newer.Size, entered)
 		}
 		own := p.written(s.ID).(*audit.Deal).Blind.Head
 		p.front.broken("", down)
-		for _, other := range []dealer.CloseRequest{completed,
+		for _, other := range []api.CloseRequest{completed,
 			{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}} {
 			_, err := p.house.dealer.Close(within(t, time.Second), house, s.ID, other)
-			if !errors.Is(err, dealer.ErrCoDealer) {
+			if !errors.Is(err, api.ErrCoDealer) {
 				t.Errorf("%v: %v, want ErrCoDealer", other, err)
 			}
 		}
@@ -148,7 +150,7 @@ func TestSilentAtTheEnd(t *testing.T) {
 		if b := p.written(s.ID).(*audit.Close).Blind; b == nil || b.Deal.Index != 0 || b.Head != own {
 			t.Errorf("the close has %+v of the co-dealer, and the deal before %+v", b, own)
 		}
-		p.proved(s.ID, dealer.View{})
+		p.proved(s.ID, api.View{})
 	}
 	ends(func(id uint64) { p.close(id, gone) })
 	ends(func(uint64) {
@@ -163,7 +165,7 @@ func TestSilentAtTheEnd(t *testing.T) {
 func TestOverdueAsksOnce(t *testing.T) {
 	p := newPair(t, setting{})
 	for i := range 3 {
-		s := p.blind(fmt.Sprint("hand", i), func(r *dealer.ShuffleRequest) { r.Table = fmt.Sprint("t", i) })
+		s := p.blind(fmt.Sprint("hand", i), func(r *api.ShuffleRequest) { r.Table = fmt.Sprint("t", i) })
 		p.deal(s.ID, 0, board(1))
 	}
 	p.house.clock.by.Store(int64(2 * time.Hour))
@@ -229,13 +231,13 @@ func TestReplicas(t *testing.T) {
 	second.dealer = dealer.New(second.cfg)
 	s := p.blind("hand")
 	for i := range 3 {
-		var both [2]dealer.Deal
+		var both [2]api.Deal
 		var errs [2]error
 		var group sync.WaitGroup
 		for j, one := range []*pair{p, &other} {
 			group.Go(func() {
 				both[j], errs[j] = one.house.dealer.Deal(t.Context(), house, s.ID,
-					dealer.DealRequest{First: 2 * i, Runs: []audit.Run{seat(2, "a")}})
+					api.DealRequest{First: 2 * i, Runs: []audit.Run{seat(2, "a")}})
 			})
 		}
 		group.Wait()
@@ -245,7 +247,7 @@ func TestReplicas(t *testing.T) {
 		}
 	}
 	other.close(s.ID, completed)
-	other.proved(s.ID, dealer.View{})
+	other.proved(s.ID, api.View{})
 }
 
 // TestRotation: both ledgers go on to their next signing keys, and are opened again, in the middle of a hand.
@@ -271,7 +273,7 @@ func TestRotation(t *testing.T) {
 	p.lab.serve()
 	p.deal(s.ID, 7, board(1))
 	p.close(s.ID, completed)
-	p.proved(s.ID, dealer.View{})
+	p.proved(s.ID, api.View{})
 }
 
 // TestBounds: so many deals are asked for at a time, and one that waits for too long is told.
@@ -288,11 +290,11 @@ func TestBounds(t *testing.T) {
 	})
 	var group sync.WaitGroup
 	group.Go(func() {
-		p.house.dealer.Deal(t.Context(), house, a.ID, dealer.DealRequest{First: 1, Runs: []audit.Run{board(1)}})
+		p.house.dealer.Deal(t.Context(), house, a.ID, api.DealRequest{First: 1, Runs: []audit.Run{board(1)}})
 	})
 	<-held
 	ctx := ledger.WithPatience(t.Context(), time.Now().Add(50*time.Millisecond))
-	_, err := p.house.dealer.Deal(ctx, house, b.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+	_, err := p.house.dealer.Deal(ctx, house, b.ID, api.DealRequest{Runs: []audit.Run{board(1)}})
 	if !errors.Is(err, ledger.ErrOverloaded) {
 		t.Errorf("%v, want ErrOverloaded", err)
 	}
@@ -316,7 +318,7 @@ func TestForkedLedger(t *testing.T) {
 	s := p.blind("hand")
 	p.deal(s.ID, 0, seat(2, "a"))
 	two := p.forked()
-	two.cfg.Houses = map[string]dealer.House{houseOrigin: p.asHouse()}
+	two.cfg.Houses = map[string]blind.House{houseOrigin: p.asHouse()}
 	two.serve()
 	token := two.newToken(audit.RoleBlind, "cards")
 	lead := func(w http.ResponseWriter, r *http.Request, _ func() *httptest.ResponseRecorder) bool {
@@ -325,14 +327,14 @@ func TestForkedLedger(t *testing.T) {
 		return true
 	}
 	p.front.fault.Store(&lead)
-	_, err := p.house.dealer.Shuffle(t.Context(), house, "next", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-		Plan: &dealer.MixPlan{CoDealer: true}})
-	if !errors.Is(err, dealer.ErrCoDealerForked) {
+	_, err := p.house.dealer.Shuffle(t.Context(), house, "next", api.ShuffleRequest{Table: "t", Deck: "standard-52",
+		Plan: &api.MixPlan{CoDealer: true}})
+	if !errors.Is(err, api.ErrCoDealerForked) {
 		t.Errorf("%v, want ErrCoDealerForked", err)
 	}
 	p.front.fault.Store(nil)
-	_, err = p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
-	if !errors.Is(err, dealer.ErrCoDealerForked) {
+	_, err = p.house.dealer.Deal(t.Context(), house, s.ID, api.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
+	if !errors.Is(err, api.ErrCoDealerForked) {
 		t.Errorf("%v, want ErrCoDealerForked", err)
 	}
 	kept, err := os.ReadFile(filepath.Join(p.dir, "state.forked"))
@@ -355,10 +357,10 @@ func TestChecksBehindDeals(t *testing.T) {
 	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
 	p.house.serve()
 	for place := 0; err == nil && place < 52; place++ { // no deal waits for the comparison
-		_, err = p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: place,
+		_, err = p.house.dealer.Deal(t.Context(), house, s.ID, api.DealRequest{First: place,
 			Runs: []audit.Run{board(1)}})
 	}
-	if !errors.Is(err, dealer.ErrCoDealerForked) {
+	if !errors.Is(err, api.ErrCoDealerForked) {
 		t.Errorf("%v, want ErrCoDealerForked", err)
 	}
 }
@@ -379,8 +381,8 @@ func TestForked(t *testing.T) {
 	check(t, err)
 	for _, next := range [][]byte{written, written[:len(written)/2], nil, []byte("null"), {0}, written} { // torn, foul
 		_, err := p.house.dealer.Deal(t.Context(), house, s.ID,
-			dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
-		if !errors.Is(err, dealer.ErrCoDealerForked) {
+			api.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
+		if !errors.Is(err, api.ErrCoDealerForked) {
 			t.Errorf("%v, want ErrCoDealerForked", err)
 		}
 		way.Close()
@@ -404,5 +406,5 @@ func TestForked(t *testing.T) {
 	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
 	p.house.serve()
 	p.deal(s.ID, 2, board(1))
-	p.proved(s.ID, dealer.View{})
+	p.proved(s.ID, api.View{})
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"shuffled/client"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/process"
 )
 
@@ -58,14 +58,14 @@ func (l *latch) load(path string) error {
 // Readable returns nil if Open can read the latch of a co-dealer.
 func Readable(state string) error { return new(latch).load(state + latchSuffix) }
 
-// set returns dealer.ErrCoDealerForked if the latch is set, and otherwise nil.
+// set returns api.ErrCoDealerForked if the latch is set, and otherwise nil.
 func (l *latch) set() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.why == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", dealer.ErrCoDealerForked, l.why)
+	return fmt.Errorf("%w: %s", api.ErrCoDealerForked, l.why)
 }
 
 // trip sets the latch. If its file cannot be written, the latch is set until this process ends.

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 	"shuffled/internal/verify"
@@ -19,8 +21,8 @@ import (
 // newest is the receipt of a shuffle's newest entry.
 func (p *pair) newest(id uint64) string {
 	p.t.Helper()
-	p.proved(id, dealer.View{})
-	b, err := p.house.dealer.Transcript(p.t.Context(), id, dealer.View{})
+	p.proved(id, api.View{})
+	b, err := p.house.dealer.Transcript(p.t.Context(), id, api.View{})
 	check(p.t, err)
 	f, err := audit.ParseTranscript(b)
 	check(p.t, err)
@@ -31,7 +33,7 @@ func (p *pair) newest(id uint64) string {
 func (p *pair) refused(order uint64, first int, commit, words string) {
 	p.t.Helper()
 	_, err := p.lab.dealer.Deal(p.t.Context(), audit.Actor{Identity: "cards", Credential: "cards"}, order,
-		dealer.DealRequest{First: first, Runs: []audit.Run{board(1)}, Asked: &dealer.Asking{Commit: commit}})
+		api.DealRequest{First: first, Runs: []audit.Run{board(1)}, Asked: &api.Asking{Commit: commit}})
 	if err == nil || !strings.Contains(err.Error(), words) {
 		p.t.Errorf("%v, want a refusal with %q", err, words)
 	}
@@ -52,7 +54,7 @@ func TestAskedBehind(t *testing.T) {
 
 // again is a house that names one order for every shuffle.
 type again struct {
-	dealer.CoDealer
+	blind.CoDealer
 	order string
 }
 
@@ -65,11 +67,11 @@ func (a *again) Order(ctx context.Context, origin string, like *audit.Context, b
 
 // grown changes what shows that the co-dealer's ledger only grew.
 type grown struct {
-	dealer.CoDealer
+	blind.CoDealer
 	change func(*audit.Last)
 }
 
-func (g *grown) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a dealer.Asking) (dealer.Given, error) {
+func (g *grown) Ask(ctx context.Context, n blind.Next, runs []audit.Run, a api.Asking) (record.Given, error) {
 	given, err := g.CoDealer.Ask(ctx, n, runs, a)
 	g.change(&given.Last)
 	return given, err
@@ -90,9 +92,9 @@ func TestNotGrown(t *testing.T) {
 		"another hash": func(l *audit.Last) { l.Proof[0][0] ^= 1 },
 	} {
 		way.change = change
-		_, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 1,
+		_, err := p.house.dealer.Deal(t.Context(), house, s.ID, api.DealRequest{First: 1,
 			Runs: []audit.Run{board(1)}})
-		if !errors.Is(err, dealer.ErrCoDealer) || p.house.ledger.Head().Size != size {
+		if !errors.Is(err, api.ErrCoDealer) || p.house.ledger.Head().Size != size {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -107,11 +109,11 @@ func TestUsedOrder(t *testing.T) {
 	s := p.blind("hand")
 	order := p.lab.ledger.Head().Size - 1
 	p.deal(s.ID, 0, board(1))
-	second := p.blind("another", func(r *dealer.ShuffleRequest) { r.Table = "u" })
+	second := p.blind("another", func(r *api.ShuffleRequest) { r.Table = "u" })
 	p.refused(order, 1, p.newest(second.ID), "the order is already used by shuffle")
 	made, err := p.lab.ledger.Entries(t.Context(), order, order+1)
 	check(t, err)
-	_, err = p.lab.dealer.Close(t.Context(), made[0].Entry.Actor, order, dealer.CloseRequest{
+	_, err = p.lab.dealer.Close(t.Context(), made[0].Entry.Actor, order, api.CloseRequest{
 		Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 	if err == nil || !strings.Contains(err.Error(), "closes behind the shuffle that it is for") {
 		t.Errorf("a close as void, with one place dealt: %v", err)
@@ -129,9 +131,9 @@ func TestPinChanges(t *testing.T) {
 			Policy: []byte(fmt.Sprintf("log %s\n%s\nquorum %s\n", p.lab.vkey, w.PolicyLine, w.Name))})
 	}
 	pin(witnesstest.Start(t, p.lab.vkey)) // which the co-dealer does not ask
-	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{First: 1,
+	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, api.DealRequest{First: 1,
 		Runs: []audit.Run{board(1)}})
-	if !errors.Is(err, dealer.ErrCoDealer) {
+	if !errors.Is(err, api.ErrCoDealer) {
 		t.Errorf("an answer that the new policy does not cover: %v", err)
 	}
 	pin(p.witness)
@@ -139,7 +141,7 @@ func TestPinChanges(t *testing.T) {
 	p.house.append(&audit.Key{Subject: audit.SubjectCoDealer})
 	p.deal(s.ID, 2, board(1))
 	p.close(s.ID, completed)
-	p.proved(s.ID, dealer.View{})
+	p.proved(s.ID, api.View{})
 }
 
 // TestTapeLost: the co-dealer loses the tape of an order, says so, and what was dealt stays proved.
@@ -154,10 +156,10 @@ func TestTapeLost(t *testing.T) {
 	check(t, err)
 	p.lab.serve()
 	_, err = p.lab.dealer.Close(t.Context(), audit.Operator, order,
-		dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
+		api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
 	check(t, err)
 	p.close(s.ID, gone)
-	if v := p.proved(s.ID, dealer.View{}); len(v.Blind.Requests) != 1 {
+	if v := p.proved(s.ID, api.View{}); len(v.Blind.Requests) != 1 {
 		t.Errorf("%+v", v.Blind)
 	}
 }
@@ -176,7 +178,7 @@ func TestOrderEnds(t *testing.T) {
 			}
 			if name == "looked" || name == "unplayed" {
 				p.front.broken("/deal", lost)
-				_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{First: 3,
+				_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, api.DealRequest{First: 3,
 					Runs: []audit.Run{board(1)}})
 				if err == nil {
 					t.Fatal("dealt")
@@ -193,7 +195,7 @@ func TestOrderEnds(t *testing.T) {
 			p.close(s.ID, gone)
 			p.front.broken("", nil)
 			<-p.kept
-			v := p.proved(s.ID, dealer.View{})
+			v := p.proved(s.ID, api.View{})
 			if v.DealtOn != want.DealtOn || v.NotDealtOn != want.NotDealtOn {
 				t.Errorf("%q, %d places", v.DealtOn, v.NotDealtOn)
 			}

@@ -20,6 +20,8 @@ import (
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
 	"shuffled/internal/entropy"
 	"shuffled/internal/follow"
 	"shuffled/internal/httpapi"
@@ -138,7 +140,7 @@ func newPair(t testing.TB, set setting) *pair {
 	}
 	p.house = p.begin(houseOrigin, signers[0], witnesses, set, 3600)
 	p.lab = p.begin(labOrigin, signers[1], witnesses, setting{disclosure: set.disclosure}, 7200)
-	p.lab.cfg.Houses = map[string]dealer.House{houseOrigin: p.asHouse()}
+	p.lab.cfg.Houses = map[string]blind.House{houseOrigin: p.asHouse()}
 	p.lab.serve()
 	p.token = p.lab.newToken(audit.RoleBlind, "cards")
 	p.house.append(&audit.Key{Subject: audit.SubjectCoDealer, Origin: labOrigin, Public: signers[1][0].Public(),
@@ -163,10 +165,10 @@ func (p *pair) open(house *daemon, state string, set setting) *codealer.CoDealer
 	return way
 }
 
-func (p *pair) asHouse() dealer.House {
+func (p *pair) asHouse() blind.House {
 	trusted, err := audit.ParseTrust("", []byte(p.policy[houseOrigin]))
 	check(p.t, err)
-	return dealer.House{Keys: trusted.Keys, Policy: trusted.Policy}
+	return blind.House{Keys: trusted.Keys, Policy: trusted.Policy}
 }
 
 // begin makes a ledger and opens it.
@@ -262,9 +264,9 @@ func (d *daemon) newToken(role audit.Role, identity string) string {
 var house = audit.Actor{Identity: "tester", Credential: "tester"}
 
 // blind commits to a shuffle with a co-dealer.
-func (p *pair) blind(key string, change ...func(*dealer.ShuffleRequest)) dealer.Shuffle {
+func (p *pair) blind(key string, change ...func(*api.ShuffleRequest)) api.Shuffle {
 	p.t.Helper()
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{CoDealer: true}}
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{CoDealer: true}}
 	for _, f := range change {
 		f(&req)
 	}
@@ -273,14 +275,14 @@ func (p *pair) blind(key string, change ...func(*dealer.ShuffleRequest)) dealer.
 	return s
 }
 
-func (p *pair) deal(id uint64, first int, runs ...audit.Run) dealer.Deal {
+func (p *pair) deal(id uint64, first int, runs ...audit.Run) api.Deal {
 	p.t.Helper()
-	d, err := p.house.dealer.Deal(p.t.Context(), house, id, dealer.DealRequest{First: first, Runs: runs})
+	d, err := p.house.dealer.Deal(p.t.Context(), house, id, api.DealRequest{First: first, Runs: runs})
 	check(p.t, err)
 	return d
 }
 
-func (p *pair) close(id uint64, req dealer.CloseRequest) dealer.Close {
+func (p *pair) close(id uint64, req api.CloseRequest) api.Close {
 	p.t.Helper()
 	c, err := p.house.dealer.Close(p.t.Context(), house, id, req)
 	check(p.t, err)
@@ -290,7 +292,7 @@ func (p *pair) close(id uint64, req dealer.CloseRequest) dealer.Close {
 // written returns the newest entry of a shuffle of the house.
 func (p *pair) written(id uint64) audit.Body {
 	p.t.Helper()
-	b, err := p.house.dealer.Transcript(p.t.Context(), id, dealer.View{})
+	b, err := p.house.dealer.Transcript(p.t.Context(), id, api.View{})
 	check(p.t, err)
 	f, err := audit.ParseTranscript(b)
 	check(p.t, err)
@@ -303,7 +305,7 @@ func (p *pair) written(id uint64) audit.Body {
 
 // proved returns the verdict on the shuffle's transcript for everybody, once the witnesses saw
 // all of it, under a policy for the co-dealer.
-func (p *pair) proved(id uint64, v dealer.View) *verify.Verdict {
+func (p *pair) proved(id uint64, v api.View) *verify.Verdict {
 	p.t.Helper()
 	check(p.t, p.house.ledger.AwaitCosigned(p.t.Context(), p.house.ledger.Head().Size-1))
 	b, err := p.house.dealer.Transcript(p.t.Context(), id, v)
@@ -329,8 +331,8 @@ func board(count int) audit.Run {
 var burn = audit.Run{Count: 1, Purpose: audit.PurposeBurn}
 
 var (
-	completed = dealer.CloseRequest{Outcome: audit.OutcomeCompleted}
-	gone      = dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer}
+	completed = api.CloseRequest{Outcome: audit.OutcomeCompleted}
+	gone      = api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer}
 )
 
 // front is a proxy in front of the co-dealer, which a test makes fail or slow.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/verify"
 )
@@ -20,7 +20,7 @@ func TestUnseenDeal(t *testing.T) {
 	size := p.lab.ledger.Head().Size
 	p.witness.Down(true)
 	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID,
-		dealer.DealRequest{First: 1, Runs: []audit.Run{board(1)}})
+		api.DealRequest{First: 1, Runs: []audit.Run{board(1)}})
 	if err == nil {
 		t.Fatal("dealt, and no witness was there")
 	}
@@ -29,8 +29,8 @@ func TestUnseenDeal(t *testing.T) {
 	}
 	waits := 0
 	for id := range size {
-		_, err := p.lab.dealer.Transcript(within(t, 2*time.Second), id, dealer.View{Identity: "cards"})
-		if errors.Is(err, dealer.ErrNotFound) {
+		_, err := p.lab.dealer.Transcript(within(t, 2*time.Second), id, api.View{Identity: "cards"})
+		if errors.Is(err, api.ErrNotFound) {
 			continue
 		}
 		if waits++; !errors.Is(err, ledger.ErrNotWitnessed) {
@@ -43,7 +43,7 @@ func TestUnseenDeal(t *testing.T) {
 	p.witness.Down(false)
 	p.deal(s.ID, 1, board(1))
 	p.close(s.ID, completed)
-	p.proved(s.ID, dealer.View{})
+	p.proved(s.ID, api.View{})
 }
 
 // TestUndealtPlaces: with all that a house has, its token at the co-dealer too, no place of the order
@@ -59,7 +59,7 @@ func TestUndealtPlaces(t *testing.T) {
 		if runs != nil {
 			p.deal(s.ID, p.next(s.ID), runs...)
 		}
-		b, err := p.lab.dealer.Transcript(t.Context(), order, dealer.View{Identity: "cards"})
+		b, err := p.lab.dealer.Transcript(t.Context(), order, api.View{Identity: "cards"})
 		check(t, err)
 		f, err := audit.ParseTranscript(b)
 		check(t, err)
@@ -72,7 +72,7 @@ func TestUndealtPlaces(t *testing.T) {
 			t.Errorf("the order is %s, at place %d", v.State, v.Next)
 		}
 		_, err = p.lab.dealer.Deal(t.Context(), audit.Actor{Identity: "cards", Credential: "cards"}, order,
-			dealer.DealRequest{First: dealt, Runs: []audit.Run{board(1)}})
+			api.DealRequest{First: dealt, Runs: []audit.Run{board(1)}})
 		if err == nil {
 			t.Error("the order was dealt from, and nobody asked")
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 )
@@ -18,20 +19,20 @@ import (
 // that the ledger's latch is cleared. If it fails, or the entry cannot be written, the latch stays set; a failed test
 // is ErrEntropy. If this daemon is latched and the ledger does not say so, an entry says that first.
 func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string,
-	act *audit.ActEntry) (recorded Recorded, err error) {
-	if err := checkReason(reason); err != nil {
-		return Recorded{}, err
+	act *audit.ActEntry) (recorded api.Recorded, err error) {
+	if err := api.CheckReason(reason); err != nil {
+		return api.Recorded{}, err
 	}
 	if err := d.cfg.Ledger.Refresh(ctx); err != nil {
-		return Recorded{}, err
+		return api.Recorded{}, err
 	}
 	cause, own := d.cfg.Entropy.Latched()
 	stands := d.cfg.Ledger.Live().Latched
 	if !own && !stands {
-		return Recorded{}, illegal(audit.RuleLatch, "the latch is not set")
+		return api.Recorded{}, api.Illegal(audit.RuleLatch, "the latch is not set")
 	}
 	if err := d.testGenerator(own, reason); err != nil {
-		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)
+		return api.Recorded{}, fmt.Errorf("%w: %w", api.ErrEntropy, err)
 	}
 	if !stands { // by itself, because it ends every act that waits to clear the latch (docs/SPEC.md section 5.8)
 		_, err = d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)})
@@ -72,18 +73,18 @@ func (d *Dealer) checkWaits(ctx context.Context, digest [32]byte) error {
 	}
 	waits := func(w audit.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
 	if !slices.ContainsFunc(p.Waiting, waits) {
-		return illegal(audit.RuleAct, "no act that waits approves this entry")
+		return api.Illegal(audit.RuleAct, "no act that waits approves this entry")
 	}
 	return nil
 }
 
 // SubmitAct appends an act that administrators signed, and the entry that the act approves. body is nil for an act that
 // waits or cancels. act is nil if an act that waits approves body.
-func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
+func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (api.Recorded,
 	error) {
 	if act == nil {
 		if err := d.checkWaits(ctx, audit.Approved(actor.Identity, body)); err != nil {
-			return Recorded{}, err
+			return api.Recorded{}, err
 		}
 	}
 	switch b := body.(type) {
@@ -92,9 +93,9 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 	case *audit.Key:
 		a, err := d.cfg.Ledger.AddKey(ctx, actor, b, act)
 		if err != nil {
-			return Recorded{}, err
+			return api.Recorded{}, err
 		}
-		return Recorded{Index: a.Index, Receipt: a.Receipt.Text()}, nil
+		return api.Recorded{Index: a.Index, Receipt: a.Receipt.Text()}, nil
 	case *audit.Event:
 		if b.Kind == audit.EventLatchClear {
 			return d.ClearLatch(ctx, actor, b.Reason, act)
@@ -108,18 +109,18 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 
 // SetSwitch sets a kill switch. Open shuffles can still be dealt. If the switch is set already, the error is an
 // *audit.Illegal.
-func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchRequest) (Recorded, error) {
-	e, err := req.event()
+func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req api.SwitchRequest) (api.Recorded, error) {
+	e, err := req.Event()
 	if err != nil {
-		return Recorded{}, err
+		return api.Recorded{}, err
 	}
 	return d.append(ctx, actor, e)
 }
 
 // SetTable opens or closes a table. If the table is so already, the error is an *audit.Illegal.
-func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (Recorded, error) {
+func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (api.Recorded, error) {
 	if err := audit.CheckName(table); err != nil {
-		return Recorded{}, wrongField("table", err.Error())
+		return api.Recorded{}, api.Invalid("table", err.Error())
 	}
 	e := &audit.Event{Kind: audit.EventTableClose, Name: table}
 	if open {
@@ -129,21 +130,21 @@ func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, 
 }
 
 // ChangeCredential creates or revokes a token or certificate. If it is so already, the error is an *audit.Illegal.
-func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (Recorded, error) {
+func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (api.Recorded, error) {
 	if c.Kind == audit.CredentialRevoked {
-		if err := checkReason(c.Reason); err != nil {
-			return Recorded{}, err
+		if err := api.CheckReason(c.Reason); err != nil {
+			return api.Recorded{}, err
 		}
 	}
 	return d.append(ctx, actor, c)
 }
 
 // append writes the bodies in one batch and returns the last entry.
-func (d *Dealer) append(ctx context.Context, actor audit.Actor, events ...audit.Body) (Recorded, error) {
+func (d *Dealer) append(ctx context.Context, actor audit.Actor, events ...audit.Body) (api.Recorded, error) {
 	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: events})
 	if err != nil {
-		return Recorded{}, err
+		return api.Recorded{}, err
 	}
 	last := appended[len(appended)-1]
-	return Recorded{Index: last.Index, Receipt: last.Receipt.Text()}, nil
+	return api.Recorded{Index: last.Index, Receipt: last.Receipt.Text()}, nil
 }

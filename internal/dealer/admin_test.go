@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 )
@@ -23,7 +24,7 @@ func TestLatchOfAnother(t *testing.T) {
 	second.Dealer = dealer.New(second.cfg)
 	commits := func(tb *table, key string, want error) {
 		t.Helper()
-		_, err := tb.Shuffle(t.Context(), as("tester"), key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		_, err := tb.Shuffle(t.Context(), as("tester"), key, api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 		if want == nil && err != nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)
 		}
@@ -43,15 +44,15 @@ func TestLatchOfAnother(t *testing.T) {
 	_, err = second.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("daemon"), Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
 	must(t, err)
-	_, err = first.Shuffle(t.Context(), as("tester"), "k1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err = first.Shuffle(t.Context(), as("tester"), "k1", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	if !latched(err) {
 		t.Errorf("a commit elsewhere while the ledger is latched: %v", err)
 	}
-	commits(second, "k2", dealer.ErrEntropy)
+	commits(second, "k2", api.ErrEntropy)
 
 	must(t, clear(first))
 	commits(first, "k3", nil)
-	commits(second, "k4", dealer.ErrEntropy)
+	commits(second, "k4", api.ErrEntropy)
 	if err := clear(first); !latched(err) {
 		t.Errorf("cleared twice: %v", err)
 	}

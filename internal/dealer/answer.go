@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
 
@@ -14,10 +16,10 @@ import (
 // key: the shuffle, with the places, values or outcome, says which entry it asks for.
 type request[A any] struct {
 	may     may
-	durable bool                     // do takes a durable record
-	stands  func(*record) bool       // the entry, or another one in its place, is in the record
-	repeat  func(*record) (A, error) // answers from the entry in a durable record
-	do      func(*record) (A, error) // appends the entry and answers
+	durable bool                            // do takes a durable record
+	stands  func(*record.Record) bool       // the entry, or another one in its place, is in the record
+	repeat  func(*record.Record) (A, error) // answers from the entry in a durable record
+	do      func(*record.Record) (A, error) // appends the entry and answers
 }
 
 // answer answers a request about shuffle id. The same request gets the same answer for ever.
@@ -35,7 +37,7 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 		return none, err
 	}
 	for {
-		refused, before := errVanished, len(r.rows)
+		refused, before := errVanished, len(r.Rows)
 		if !q.stands(r) {
 			a, err := q.do(r)
 			if err == nil {
@@ -46,12 +48,12 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			}
 			refused = err
 		}
-		if r, err = d.shuffles.record(ctx, id); err != nil {
+		if r, err = d.shuffles.Record(ctx, id); err != nil {
 			return none, err
 		}
 		stands := q.stands(r)
 		if !stands && (q.durable || refused == errVanished || judged(refused) ||
-			!d.shuffles.recent.forget(id) && len(r.rows) <= before) {
+			!d.shuffles.Recent.Forget(id) && len(r.Rows) <= before) {
 			return none, refused
 		}
 		if err := q.may(r); err != nil { // the owner may be another one now
@@ -73,26 +75,26 @@ func judged(err error) bool {
 var errVanished = fmt.Errorf("%w: the database lost an entry that it had shown", ledger.ErrUnavailable)
 
 // again answers from an entry that is in the ledger: it returns its time and its receipt.
-func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledger.Row) (string, error)) (a Answered,
+func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledger.Row) (string, error)) (a api.Answered,
 	receipt string, err error) {
 	e, err := audit.ParseEntry(row.Entry)
 	if err != nil {
 		return a, "", fmt.Errorf("reading entry %d: %w", row.Index, err)
 	}
 	receipt, err = prove(ctx, row)
-	return Answered{Time: Time(e.Time), Repeated: true}, receipt, err
+	return api.Answered{Time: api.Time(e.Time), Repeated: true}, receipt, err
 }
 
 // The dealer checks the owner of a shuffle before it opens the tape. The rule owner of the ledger
 // (docs/SPEC.md section 9) does not see a repeated request, because that appends nothing.
 
 // may returns why the caller may not make a request about a shuffle, nil if the caller may.
-type may func(*record) error
+type may func(*record.Record) error
 
 // owned is glance of a shuffle about which the caller may make a request. A refusal comes from what
 // is durable, because a takeover may be lost in a failover.
-func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error) {
-	r, err := d.shuffles.glance(ctx, id)
+func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record.Record, error) {
+	r, err := d.shuffles.Glance(ctx, id)
 	if err != nil || may(r) == nil {
 		return r, err
 	}
@@ -100,8 +102,8 @@ func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error)
 }
 
 // durablyOwned is record of a shuffle about which the caller may make a request.
-func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record, error) {
-	r, err := d.shuffles.record(ctx, id)
+func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record.Record, error) {
+	r, err := d.shuffles.Record(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -110,13 +112,13 @@ func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record,
 
 // mayPlay checks that the actor's identity may mix, deal, reveal and continue the shuffle.
 func mayPlay(actor audit.Actor) may {
-	return func(r *record) error {
+	return func(r *record.Record) error {
 		if err := ownedBy(r, actor); err != nil {
 			return err
 		}
-		if r.extent != audit.ExtentPlay {
-			return illegal(audit.RuleOwner,
-				"the identity %s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
+		if r.Extent != audit.ExtentPlay {
+			return api.Illegal(audit.RuleOwner,
+				"the identity %s took shuffle %d over to close it, and for nothing else", r.Owner, r.ID)
 		}
 		return nil
 	}
@@ -124,8 +126,8 @@ func mayPlay(actor audit.Actor) may {
 
 // mayClose checks that the actor's identity may close the shuffle as the request says. If the tape
 // is lost, an administrator closes the shuffle, who owns none.
-func mayClose(actor audit.Actor, req CloseRequest) may {
-	return func(r *record) error {
+func mayClose(actor audit.Actor, req api.CloseRequest) may {
+	return func(r *record.Record) error {
 		if req.Reason == audit.ReasonTapeLost {
 			return nil
 		}
@@ -133,10 +135,10 @@ func mayClose(actor audit.Actor, req CloseRequest) may {
 	}
 }
 
-func ownedBy(r *record, actor audit.Actor) error {
-	if r.owner != actor.Identity {
-		return illegal(audit.RuleOwner,
-			"shuffle %d belongs to %s, and the request comes from %s: %s can take the shuffle over", r.id, r.owner,
+func ownedBy(r *record.Record, actor audit.Actor) error {
+	if r.Owner != actor.Identity {
+		return api.Illegal(audit.RuleOwner,
+			"shuffle %d belongs to %s, and the request comes from %s: %s can take the shuffle over", r.ID, r.Owner,
 			actor.Identity, actor.Identity)
 	}
 	return nil
@@ -145,42 +147,42 @@ func ownedBy(r *record, actor audit.Actor) error {
 // Takeover makes the actor's identity the owner of an open shuffle of another identity, to close it, by an entry in the
 // ledger (docs/SPEC.md section 5.9). If the identity took the shuffle over before, to close it, and owns it still, the
 // answer is that takeover. A takeover to play is an act (SubmitAct).
-func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req TakeoverRequest) (Takeover, error) {
-	if err := checkReason(req.Reason); err != nil {
-		return Takeover{}, err
+func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req api.TakeoverRequest) (api.Takeover, error) {
+	if err := api.CheckReason(req.Reason); err != nil {
+		return api.Takeover{}, err
 	}
-	return answer(ctx, d, id, request[Takeover]{
+	return answer(ctx, d, id, request[api.Takeover]{
 		durable: true,
-		may:     func(*record) error { return nil },
-		stands:  func(r *record) bool { _, _, ok := takenBy(r, actor); return ok },
-		repeat: func(r *record) (Takeover, error) {
+		may:     func(*record.Record) error { return nil },
+		stands:  func(r *record.Record) bool { _, _, ok := takenBy(r, actor); return ok },
+		repeat: func(r *record.Record) (api.Takeover, error) {
 			row, from, _ := takenBy(r, actor)
 			answered, receipt, err := again(ctx, row, d.cfg.Ledger.FirstReceipt)
-			return Takeover{Answered: answered, From: from, Receipt: receipt}, err
+			return api.Takeover{Answered: answered, From: from, Receipt: receipt}, err
 		},
-		do: func(r *record) (Takeover, error) { return d.takeover(ctx, actor, r, req) },
+		do: func(r *record.Record) (api.Takeover, error) { return d.takeover(ctx, actor, r, req) },
 	})
 }
 
-func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record, req TakeoverRequest) (Takeover, error) {
-	if r.closed != nil {
-		return Takeover{}, r.notOpen()
+func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record.Record, req api.TakeoverRequest) (api.Takeover, error) {
+	if r.Closed != nil {
+		return api.Takeover{}, r.NotOpen()
 	}
-	body := &audit.Takeover{Shuffle: r.id, Extent: audit.ExtentClose, Reason: req.Reason}
+	body := &audit.Takeover{Shuffle: r.ID, Extent: audit.ExtentClose, Reason: req.Reason}
 	answered, receipt, err := d.appendOne(ctx, actor, body)
 	if err != nil {
-		return Takeover{}, err
+		return api.Takeover{}, err
 	}
-	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.id, "from", r.owner, "by", actor.Identity)
-	return Takeover{Answered: answered, From: r.owner, Receipt: receipt}, nil
+	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.ID, "from", r.Owner, "by", actor.Identity)
+	return api.Takeover{Answered: answered, From: r.Owner, Receipt: receipt}, nil
 }
 
 // takenBy returns the takeover by which the actor's identity owns the shuffle to close it, and the owner before. ok is
 // false if there is none.
-func takenBy(r *record, actor audit.Actor) (row ledger.Row, from string, ok bool) {
-	if len(r.taken) == 0 {
+func takenBy(r *record.Record, actor audit.Actor) (row ledger.Row, from string, ok bool) {
+	if len(r.Taken) == 0 {
 		return row, "", false
 	}
-	last := r.taken[len(r.taken)-1]
-	return last.row, last.from, r.owner == actor.Identity && r.extent == audit.ExtentClose
+	last := r.Taken[len(r.Taken)-1]
+	return last.Row, last.From, r.Owner == actor.Identity && r.Extent == audit.ExtentClose
 }

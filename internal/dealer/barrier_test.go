@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -41,14 +42,14 @@ func TestAnswersAreDurable(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{modes: allModes})
 	ctx := t.Context()
-	at := func(table string) dealer.ShuffleRequest {
-		return dealer.ShuffleRequest{Table: table, Deck: "standard-52"}
+	at := func(table string) api.ShuffleRequest {
+		return api.ShuffleRequest{Table: table, Deck: "standard-52"}
 	}
 	planned := at("planned")
-	planned.Plan = &dealer.MixPlan{Cut: true}
-	end := dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
-	dealt := dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}}
-	final := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end}
+	planned.Plan = &api.MixPlan{Cut: true}
+	end := api.CloseRequest{Outcome: audit.OutcomeEndedEarly}
+	dealt := api.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}}
+	final := api.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end}
 	parent := tb.commit("parent", at("t")).ID
 	hand, ended := tb.commit("planned", planned).ID, tb.commit("ended", at("ended")).ID
 
@@ -57,13 +58,13 @@ func TestAnswersAreDurable(t *testing.T) {
 	cfg.Store = s
 	d := dealer.New(cfg)
 	asks := map[string]func() (any, error){
-		"mix":        func() (any, error) { return d.Mix(ctx, as("tester"), hand, dealer.MixRequest{Cut: num(9)}) },
+		"mix":        func() (any, error) { return d.Mix(ctx, as("tester"), hand, api.MixRequest{Cut: num(9)}) },
 		"deal":       func() (any, error) { return d.Deal(ctx, as("tester"), hand, dealt) },
 		"close":      func() (any, error) { return d.Close(ctx, as("tester"), hand, end) },
 		"final deal": func() (any, error) { return d.Deal(ctx, as("tester"), ended, final) },
 		"commit":     func() (any, error) { return d.Shuffle(ctx, as("tester"), "ended", at("ended")) },
 		"state":      func() (any, error) { return d.Status(ctx, hand) },
-		"transcript": func() (any, error) { return d.Transcript(ctx, hand, dealer.View{}) },
+		"transcript": func() (any, error) { return d.Transcript(ctx, hand, api.View{}) },
 		"child":      func() (any, error) { return d.Shuffle(ctx, as("tester"), "child", child(parent)) },
 	}
 	for _, name := range []string{"mix", "deal", "close", "final deal"} { // each for the first time
@@ -98,7 +99,7 @@ func TestAnswersAreDurable(t *testing.T) {
 func TestParentsAreDurable(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	parent := tb.commit("parent", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	s := tb.commit("child", child(parent.ID))
 	tb.all(s, 0, 52)
 	store := &unreplicated{Store: tb.cfg.Store, only: parent.ID}
@@ -106,10 +107,10 @@ func TestParentsAreDurable(t *testing.T) {
 	cfg.Store, cfg.Keys = store, newRing(t)
 	d := dealer.New(cfg)
 	store.cut.Store(true)
-	_, err := d.Transcript(t.Context(), s.ID, dealer.View{})
+	_, err := d.Transcript(t.Context(), s.ID, api.View{})
 	wantIs(t, "the parent is not replicated", err, ledger.ErrOverloaded)
 	store.cut.Store(false)
-	if _, err := d.Transcript(t.Context(), s.ID, dealer.View{}); err != nil {
+	if _, err := d.Transcript(t.Context(), s.ID, api.View{}); err != nil {
 		t.Errorf("when the standby is back: %v", err)
 	}
 }
@@ -136,21 +137,21 @@ func TestVanished(t *testing.T) {
 	ctx, by := t.Context(), as("tester")
 	cfg := tb.cfg
 	cfg.Store = lost{tb.cfg.Store}
-	id := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}).ID
+	id := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"}).ID
 	for _, step := range []struct {
 		name string
 		ask  func(d *dealer.Dealer) error
 	}{
 		{"deal", func(d *dealer.Dealer) error {
-			_, err := d.Deal(ctx, by, id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+			_, err := d.Deal(ctx, by, id, api.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
 			return err
 		}},
 		{"reveal", func(d *dealer.Dealer) error {
-			_, err := d.Reveal(ctx, by, id, dealer.RevealRequest{Places: []int{1}})
+			_, err := d.Reveal(ctx, by, id, api.RevealRequest{Places: []int{1}})
 			return err
 		}},
 		{"close", func(d *dealer.Dealer) error {
-			_, err := d.Close(ctx, by, id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			_, err := d.Close(ctx, by, id, api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 			return err
 		}},
 	} {

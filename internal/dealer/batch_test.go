@@ -12,19 +12,21 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 )
 
 // batch sends operations, which wait for witnesses as a single deal does.
-func (tb *table) batch(ctx context.Context, ops []dealer.Operation, together bool) ([]dealer.Result, error) {
-	return dealer.RunBatch(ctx, tb.Dealer, as("tester"), ops, together,
+func (tb *table) batch(ctx context.Context, ops []batch.Operation, together bool) ([]batch.Result, error) {
+	return batch.Run(ctx, tb.Dealer, as("tester"), ops, together,
 		func(id uint64) error { return tb.Shuffles().AwaitWitnesses(ctx, id) })
 }
 
 // singly sends the operations as single requests, one after another.
-func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
-	results, ids := make([]dealer.Result, len(ops)), make([]uint64, len(ops))
+func (tb *table) singly(ops []batch.Operation) []batch.Result {
+	results, ids := make([]batch.Result, len(ops)), make([]uint64, len(ops))
 	ctx, by := tb.t.Context(), as("tester")
 	for i, op := range ops {
 		id := op.Shuffle
@@ -36,15 +38,15 @@ func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
 		var err error
 		switch {
 		case op.Cards != nil:
-			var s dealer.Shuffle
+			var s api.Shuffle
 			s, err = tb.Shuffle(ctx, by, op.Key, *op.Cards)
 			answer, ids[i] = s, s.ID
 		case op.Draws != nil:
-			var s dealer.Shuffle
+			var s api.Shuffle
 			s, err = tb.Draws(ctx, by, op.Key, *op.Draws)
 			answer, ids[i] = s, s.ID
 		case id == 0:
-			err = &dealer.NoShuffleError{Operation: op.Of, Cause: results[op.Of].Err}
+			err = &batch.NoShuffleError{Operation: op.Of, Cause: results[op.Of].Err}
 		case op.Mix != nil:
 			answer, err = tb.Mix(ctx, by, id, *op.Mix)
 		case op.Deal != nil:
@@ -52,7 +54,7 @@ func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
 		case op.Close != nil:
 			answer, err = tb.Close(ctx, by, id, *op.Close)
 		}
-		results[i] = dealer.Result{Answer: answer, Err: err}
+		results[i] = batch.Result{Answer: answer, Err: err}
 		if err != nil {
 			results[i].Answer = nil
 		}
@@ -61,13 +63,13 @@ func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
 }
 
 // told is what an answer says that does not hang on the tape, the clock or the place of an entry.
-func told(r dealer.Result) string {
+func told(r batch.Result) string {
 	var illegal *audit.Illegal
-	var wrong *dealer.RequestError
-	var lacking *dealer.NoShuffleError
+	var wrong *api.RequestError
+	var lacking *batch.NoShuffleError
 	switch {
 	case errors.As(r.Err, &lacking):
-		return fmt.Sprint("lacks ", lacking.Operation, told(dealer.Result{Err: lacking.Cause}))
+		return fmt.Sprint("lacks ", lacking.Operation, told(batch.Result{Err: lacking.Cause}))
 	case errors.As(r.Err, &illegal):
 		return "rule " + illegal.Code
 	case errors.As(r.Err, &wrong):
@@ -80,28 +82,28 @@ func told(r dealer.Result) string {
 		return "error " + inner.Error()
 	}
 	switch a := r.Answer.(type) {
-	case dealer.Shuffle:
+	case api.Shuffle:
 		return fmt.Sprint("shuffle ", a.Table, a.Serial, a.Repeated)
-	case dealer.Deal:
+	case api.Deal:
 		return fmt.Sprint("deal ", a.Next, len(a.Cards), a.Close != nil, a.Repeated)
-	case dealer.Close:
+	case api.Close:
 		return fmt.Sprint("close ", len(a.Tape), a.Repeated)
-	case dealer.Mix:
+	case api.Mix:
 		return fmt.Sprint("mix ", a.Repeated)
 	}
 	return fmt.Sprintf("%T", r.Answer)
 }
 
 // someOperations are n operations of a few tables and keys, most of them right. Each table has an open shuffle.
-func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []dealer.Operation) {
-	end := func() dealer.CloseRequest {
-		return []dealer.CloseRequest{{Outcome: audit.OutcomeCompleted}, {Outcome: audit.OutcomeEndedEarly},
+func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []batch.Operation) {
+	end := func() api.CloseRequest {
+		return []api.CloseRequest{{Outcome: audit.OutcomeCompleted}, {Outcome: audit.OutcomeEndedEarly},
 			{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}, {Outcome: audit.OutcomeVoid}}[r.IntN(4)]
 	}
 	_, hashes := slots("batch", 2)
 	for i := range n {
 		at := r.IntN(len(tables))
-		op := dealer.Operation{Table: tables[at], Of: -1, Shuffle: open[at]}
+		op := batch.Operation{Table: tables[at], Of: -1, Shuffle: open[at]}
 		if i > 0 && r.IntN(4) > 0 {
 			op.Of = r.IntN(i)
 			op.Table, op.Shuffle = ops[op.Of].Table, 0
@@ -113,14 +115,14 @@ func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []
 		switch {
 		case kind < 2:
 			op.Of, op.Shuffle, op.Key = -1, 0, fmt.Sprint(op.Table, "-", r.IntN(4))
-			op.Cards = &dealer.ShuffleRequest{Table: op.Table, Deck: []string{"standard-52", "short-36"}[r.IntN(2)]}
+			op.Cards = &api.ShuffleRequest{Table: op.Table, Deck: []string{"standard-52", "short-36"}[r.IntN(2)]}
 			switch r.IntN(8) {
 			case 0, 1:
-				op.Cards.Plan = &dealer.MixPlan{Cut: true}
+				op.Cards.Plan = &api.MixPlan{Cut: true}
 			case 2:
-				op.Cards.Plan = &dealer.MixPlan{Slots: hashes[:1+r.IntN(2)]}
+				op.Cards.Plan = &api.MixPlan{Slots: hashes[:1+r.IntN(2)]}
 			case 3:
-				op.Cards.Deck, op.Cards.Parent = "", &dealer.Parent{ID: open[at]}
+				op.Cards.Deck, op.Cards.Parent = "", &api.Parent{ID: open[at]}
 				op.Cards.Table = tables[at]
 				op.Table = tables[at]
 			case 4:
@@ -128,11 +130,11 @@ func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []
 			}
 		case kind == 2:
 			op.Of, op.Shuffle, op.Key = -1, 0, fmt.Sprint(op.Table, "-", r.IntN(4))
-			op.Draws = &dealer.DrawsRequest{Table: op.Table, Ranges: []uint32{6, 6, 37}}
+			op.Draws = &api.DrawsRequest{Table: op.Table, Ranges: []uint32{6, 6, 37}}
 		case kind == 3:
-			op.Mix = &dealer.MixRequest{Cut: num(r.IntN(3) * 20)}
+			op.Mix = &api.MixRequest{Cut: num(r.IntN(3) * 20)}
 		case kind < 9:
-			op.Deal = &dealer.DealRequest{First: []int{0, 0, 1, 2, 2, 4}[r.IntN(6)],
+			op.Deal = &api.DealRequest{First: []int{0, 0, 1, 2, 2, 4}[r.IntN(6)],
 				Runs: []audit.Run{{Count: 1 + r.IntN(2), Purpose: audit.PurposeBoard, Public: true}}}
 			if r.IntN(5) == 0 {
 				e := end()
@@ -167,7 +169,7 @@ func TestBatchIsItsRequests(t *testing.T) {
 				var open []uint64
 				for i := range 3 {
 					name := fmt.Sprintf("t%d-%d", n, i)
-					req := dealer.ShuffleRequest{Table: name, Deck: "standard-52"}
+					req := api.ShuffleRequest{Table: name, Deck: "standard-52"}
 					tables, open = append(tables, name), append(open, one.commit(name, req).ID)
 					if id := other.commit(name, req).ID; id != open[i] {
 						t.Fatalf("seed %d: the ledgers have grown apart: %d and %d", seed, open[i], id)
@@ -210,15 +212,15 @@ func TestBatchIsItsRequests(t *testing.T) {
 }
 
 // handOf are the operations of a whole hand at a table, behind n others.
-func handOf(table string, n int) []dealer.Operation {
-	end := dealer.CloseRequest{Outcome: audit.OutcomeCompleted}
-	op := func(o dealer.Operation) dealer.Operation { o.Table, o.Of = table, n; return o }
-	commit := op(dealer.Operation{Key: table, Cards: &dealer.ShuffleRequest{Table: table, Deck: "standard-52"}})
+func handOf(table string, n int) []batch.Operation {
+	end := api.CloseRequest{Outcome: audit.OutcomeCompleted}
+	op := func(o batch.Operation) batch.Operation { o.Table, o.Of = table, n; return o }
+	commit := op(batch.Operation{Key: table, Cards: &api.ShuffleRequest{Table: table, Deck: "standard-52"}})
 	commit.Of = -1
-	return []dealer.Operation{commit,
-		op(dealer.Operation{Deal: &dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b")}}}),
-		op(dealer.Operation{Deal: &dealer.DealRequest{First: 4, Runs: []audit.Run{board(3)}}}),
-		op(dealer.Operation{Close: &end})}
+	return []batch.Operation{commit,
+		op(batch.Operation{Deal: &api.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b")}}}),
+		op(batch.Operation{Deal: &api.DealRequest{First: 4, Runs: []audit.Run{board(3)}}}),
+		op(batch.Operation{Close: &end})}
 }
 
 // TestBatchInTwoRounds: hands of many tables, and of one, are two appends, their commits and the rest, also under
@@ -228,7 +230,7 @@ func TestBatchInTwoRounds(t *testing.T) {
 	for n := range 4 {
 		witnesses, tables := n&2, 1+n&1*49
 		tb := newTableWith(t, setting{witnesses: witnesses})
-		var ops []dealer.Operation
+		var ops []batch.Operation
 		for i := range 50 {
 			hand := handOf(fmt.Sprint("t", i%tables), len(ops))
 			hand[0].Key = fmt.Sprint("hand-", i)
@@ -245,7 +247,7 @@ func TestBatchInTwoRounds(t *testing.T) {
 		if n := tb.Ledger().Live().Appends.Landed - before; n != 2 {
 			t.Errorf("with %d witnesses %d appends", witnesses, n)
 		}
-		tb.transcript(results[0].Answer.(dealer.Shuffle).ID, dealer.View{})
+		tb.transcript(results[0].Answer.(api.Shuffle).ID, api.View{})
 	}
 }
 
@@ -254,19 +256,19 @@ func TestBatchInTwoRounds(t *testing.T) {
 func TestBatchJudgesInOrder(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	open := tb.commit("open", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
-	of := func(op dealer.Operation) dealer.Operation {
+	open := tb.commit("open", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
+	of := func(op batch.Operation) batch.Operation {
 		op.Table, op.Of, op.Shuffle = "u", -1, open.ID
 		return op
 	}
-	deal := func(first int) dealer.Operation {
-		return of(dealer.Operation{Deal: &dealer.DealRequest{First: first, Runs: []audit.Run{seat(2, "a")}}})
+	deal := func(first int) batch.Operation {
+		return of(batch.Operation{Deal: &api.DealRequest{First: first, Runs: []audit.Run{seat(2, "a")}}})
 	}
-	reveal := func(place int) dealer.Operation {
-		return of(dealer.Operation{Reveal: &dealer.RevealRequest{Places: []int{place}}})
+	reveal := func(place int) batch.Operation {
+		return of(batch.Operation{Reveal: &api.RevealRequest{Places: []int{place}}})
 	}
-	results, err := tb.batch(t.Context(), []dealer.Operation{deal(2), reveal(0), deal(0), reveal(1), deal(2), reveal(3),
-		of(dealer.Operation{Close: &dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}})}, false)
+	results, err := tb.batch(t.Context(), []batch.Operation{deal(2), reveal(0), deal(0), reveal(1), deal(2), reveal(3),
+		of(batch.Operation{Close: &api.CloseRequest{Outcome: audit.OutcomeEndedEarly}})}, false)
 	must(t, err)
 	for i, refused := range []bool{true, true, false, false, false, false, false} {
 		if got := results[i].Err; (got != nil) != refused {
@@ -280,16 +282,16 @@ func TestBatchJudgesInOrder(t *testing.T) {
 func TestBatchAllOrNone(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	var good []dealer.Operation
+	var good []batch.Operation
 	for i := range 3 {
 		good = append(good, handOf(fmt.Sprint("t", i), 0)[0])
 	}
-	open := tb.commit("open", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
-	deal := func(first int, runs ...audit.Run) dealer.Operation {
-		return dealer.Operation{Table: "u", Of: -1, Shuffle: open.ID,
-			Deal: &dealer.DealRequest{First: first, Runs: runs}}
+	open := tb.commit("open", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
+	deal := func(first int, runs ...audit.Run) batch.Operation {
+		return batch.Operation{Table: "u", Of: -1, Shuffle: open.ID,
+			Deal: &api.DealRequest{First: first, Runs: runs}}
 	}
-	for name, bad := range map[string]dealer.Operation{
+	for name, bad := range map[string]batch.Operation{
 		"of a rule": deal(9, board(1)), "of its own": deal(0),
 	} {
 		tb.unwritten(func() {
@@ -304,7 +306,7 @@ func TestBatchAllOrNone(t *testing.T) {
 	}
 	tb.unwritten(func() {
 		_, err := tb.batch(t.Context(), handOf("v", 0), true)
-		var rounds *dealer.RoundsError
+		var rounds *batch.RoundsError
 		if !errors.As(err, &rounds) || rounds.Operation != 1 {
 			t.Errorf("a hand, all or none: %v", err)
 		}
@@ -344,7 +346,7 @@ func (s *endingStore) Append(ctx context.Context, id ledger.ID, old ledger.Head,
 func TestBatchCutBetweenRounds(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	var ops []dealer.Operation
+	var ops []batch.Operation
 	for i := range 8 {
 		ops = append(ops, handOf(fmt.Sprint("t", i), len(ops))...)
 	}
@@ -367,7 +369,7 @@ func TestBatchCutBetweenRounds(t *testing.T) {
 		if r.Err != nil {
 			t.Fatalf("operation %d: %v", i, r.Err)
 		}
-		if s, ok := r.Answer.(dealer.Shuffle); ok && !s.Repeated {
+		if s, ok := r.Answer.(api.Shuffle); ok && !s.Repeated {
 			t.Errorf("operation %d commits a second time", i)
 		}
 	}

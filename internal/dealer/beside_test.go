@@ -14,6 +14,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -44,25 +45,25 @@ func TestDealBesideMix(t *testing.T) {
 func dealBesideMix(t *testing.T, draw bool) {
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("t", 1)
-	var s dealer.Shuffle
+	var s api.Shuffle
 	var err error
 	if draw {
 		s, err = tb.Draws(t.Context(), as("tester"), "kd",
-			dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000},
-				Plan: &dealer.MixPlan{Slots: hashes}})
+			api.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000},
+				Plan: &api.MixPlan{Slots: hashes}})
 	} else {
 		s, err = tb.Shuffle(t.Context(), as("tester"), "k",
-			dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+			api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Slots: hashes}})
 	}
 	must(t, err)
 	cfg := tb.cfg
 	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
-		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values}); err != nil {
 			t.Error(err)
 		}
 	}}
 	racing := dealer.New(cfg)
-	req := dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}}
+	req := api.DealRequest{Runs: []audit.Run{seat(3, "a")}}
 	first, err := racing.Deal(t.Context(), as("tester"), s.ID, req)
 	must(t, err)
 	again := tb.deal(s.ID, req)
@@ -77,20 +78,20 @@ func TestMixCopy(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("r", 1)
 	s, err := tb.Shuffle(t.Context(), as("tester"), "k",
-		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+		api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Slots: hashes}})
 	must(t, err)
 	cfg := tb.cfg
-	var first dealer.Mix
+	var first api.Mix
 	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
-		if first, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		if first, err = tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values}); err != nil {
 			t.Error(err)
 		}
 		if _, err := tb.Close(t.Context(), as("tester"), s.ID,
-			dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+			api.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 			t.Error(err)
 		}
 	}}
-	again, err := dealer.New(cfg).Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values})
+	again, err := dealer.New(cfg).Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values})
 	if diff := cmp.Diff(first, again, sameAnswer); diff != "" || err != nil {
 		t.Errorf("a copy of a mix is answered otherwise: %v", err)
 	}
@@ -112,8 +113,8 @@ func (h *hookedTag) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byt
 // TestCommitCopy: a copy of a commit that was written gets its answer, also when its table is closed by now.
 func TestCommitCopy(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-	var first dealer.Shuffle
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	var first api.Shuffle
 	var err error
 	cfg := tb.cfg
 	cfg.Store = &hookedTag{Store: tb.cfg.Store, after: func() {
@@ -135,7 +136,7 @@ func TestLongNames(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
 	long := strings.Repeat("x", 70_000)
-	for field, req := range map[string]dealer.ShuffleRequest{
+	for field, req := range map[string]api.ShuffleRequest{
 		"table": {Table: long, Deck: "standard-52"}, "deck": {Table: "t", Deck: long},
 		"cards": {Table: "t", Cards: []string{long, "a"}}, "game_ref": {Table: "t", Deck: "standard-52", GameRef: long},
 	} {
@@ -143,7 +144,7 @@ func TestLongNames(t *testing.T) {
 		wantRefusal(t, field, err, field, "")
 	}
 	_, err := tb.Draws(t.Context(), as("tester"), "k",
-		dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
+		api.DrawsRequest{Table: "t", Wheel: []api.Stop{{Label: long, Weight: 2}}})
 	wantRefusal(t, "wheel", err, "wheel", "")
 }
 
@@ -168,7 +169,7 @@ func TestCopyUnread(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("u", 1)
 	s, err := tb.Shuffle(t.Context(), as("tester"), "k",
-		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+		api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Slots: hashes}})
 	must(t, err)
 	type step func(*dealer.Dealer) error
 	for _, one := range []struct {
@@ -176,15 +177,15 @@ func TestCopyUnread(t *testing.T) {
 		do   step
 	}{
 		{"mix", func(d *dealer.Dealer) error {
-			_, err := d.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values})
+			_, err := d.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values})
 			return err
 		}},
 		{"deal", func(d *dealer.Dealer) error {
-			_, err := d.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}})
+			_, err := d.Deal(t.Context(), as("tester"), s.ID, api.DealRequest{Runs: []audit.Run{seat(3, "a")}})
 			return err
 		}},
 		{"close", func(d *dealer.Dealer) error {
-			_, err := d.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			_, err := d.Close(t.Context(), as("tester"), s.ID, api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 			return err
 		}},
 	} {
@@ -240,7 +241,7 @@ func (b behind) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Se
 // is none; and no error is told of rows that were read without the barrier.
 func TestLeftBehind(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		s := tb.commit("k", req)
 		cfg := tb.cfg
 		cfg.Store = behind{Store: tb.cfg.Store, commits: true}
@@ -268,7 +269,7 @@ func TestChildBesideDeals(t *testing.T) {
 			cfg := tb.cfg
 			var dealt []audit.Card
 			deal := func() {
-				d := tb.deal(parent.ID, dealer.DealRequest{First: len(dealt), Runs: []audit.Run{seat(3, "a")}})
+				d := tb.deal(parent.ID, api.DealRequest{First: len(dealt), Runs: []audit.Run{seat(3, "a")}})
 				dealt = append(dealt, d.Cards...)
 			}
 			h := &hooked{Store: tb.cfg.Store}

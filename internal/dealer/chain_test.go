@@ -5,6 +5,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/seal"
 )
 
@@ -13,9 +14,9 @@ import (
 func TestReshuffledStub(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		hand := tb.commit("hand", deckOf(audit.DisclosurePublic))
-		tb.deal(hand.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), seat(2, "seat-2"), board(3)}})
+		tb.deal(hand.ID, api.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), seat(2, "seat-2"), board(3)}})
 		stub := tb.commit("stub", child(hand.ID))
-		sees := func(id uint64, v dealer.View, want int) {
+		sees := func(id uint64, v api.View, want int) {
 			t.Helper()
 			if got := len(tb.transcript(id, v).Cards); got != want {
 				t.Errorf("%+v sees %d cards of shuffle %d, want %d", v, got, id, want)
@@ -23,13 +24,13 @@ func TestReshuffledStub(t *testing.T) {
 		}
 		seen := func(stranger, owner int) {
 			t.Helper()
-			sees(hand.ID, dealer.View{}, stranger)
-			sees(hand.ID, dealer.View{Auditor: true}, stranger)
-			sees(hand.ID, dealer.View{Identity: "tester"}, owner)
+			sees(hand.ID, api.View{}, stranger)
+			sees(hand.ID, api.View{Auditor: true}, stranger)
+			sees(hand.ID, api.View{Identity: "tester"}, owner)
 		}
 		seen(3, 7)
-		tb.deal(stub.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
-		shown, err := tb.Reveal(t.Context(), as("tester"), hand.ID, dealer.RevealRequest{Places: []int{2, 3}})
+		tb.deal(stub.ID, api.DealRequest{Runs: []audit.Run{board(1)}})
+		shown, err := tb.Reveal(t.Context(), as("tester"), hand.ID, api.RevealRequest{Places: []int{2, 3}})
 		if err != nil || len(shown.Cards) != 2 {
 			t.Fatalf("%+v, %v", shown, err)
 		}
@@ -42,11 +43,11 @@ func TestReshuffledStub(t *testing.T) {
 		// Who takes the stub over has the hand as well.
 		takePlay(t, tb.Dealer, as("another"), stub.ID)
 		seen(5, 5)
-		sees(hand.ID, dealer.View{Identity: "another"}, 7)
-		_, err = tb.Reveal(t.Context(), as("tester"), hand.ID, dealer.RevealRequest{Places: []int{0}})
+		sees(hand.ID, api.View{Identity: "another"}, 7)
+		_, err = tb.Reveal(t.Context(), as("tester"), hand.ID, api.RevealRequest{Places: []int{0}})
 		wantRefusal(t, "a reveal by the earlier owner", err, "", audit.RuleOwner)
 		if _, err := tb.Close(t.Context(), as("another"), stub.ID,
-			dealer.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
+			api.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
 			t.Fatal(err)
 		}
 		seen(7, 7)
@@ -93,22 +94,22 @@ func TestLostAncestor(t *testing.T) {
 		}
 		under(first)
 		root := tb.commit("root", deckOf(audit.DisclosurePublic))
-		tb.deal(root.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), board(1)}})
+		tb.deal(root.ID, api.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), board(1)}})
 		under(second, first)
 		kid := tb.commit("kid", child(root.ID))
 		last := tb.commit("last", child(kid.ID))
-		lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+		lost := api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
 		tb.unwritten(func() {
 			_, err := tb.Close(t.Context(), as("admin"), last.ID, lost)
 			wantRefusal(t, "tape_lost of a chain that is there", err, "reason", "")
 		})
 		under(second)
-		tb.deal(last.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}}) // its own cards are there
+		tb.deal(last.ID, api.DealRequest{Runs: []audit.Run{board(1)}}) // its own cards are there
 		tb.unwritten(func() {
-			for name, close := range map[string]dealer.CloseRequest{"completed": {Outcome: audit.OutcomeCompleted},
+			for name, close := range map[string]api.CloseRequest{"completed": {Outcome: audit.OutcomeCompleted},
 				"void": {Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}} {
 				_, err := tb.Close(t.Context(), as("tester"), last.ID, close)
-				wantIs(t, name, err, dealer.ErrSealed)
+				wantIs(t, name, err, api.ErrSealed)
 			}
 		})
 		closed, err := tb.Close(t.Context(), as("admin"), last.ID, lost)

@@ -13,12 +13,13 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 )
 
 // child asks for cards of a shuffle at table t.
-func child(id uint64, positions ...uint16) dealer.ShuffleRequest {
-	return dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id, Positions: positions}}
+func child(id uint64, positions ...uint16) api.ShuffleRequest {
+	return api.ShuffleRequest{Table: "t", Parent: &api.Parent{ID: id, Positions: positions}}
 }
 
 // values are the cards' values, sorted.
@@ -39,24 +40,24 @@ func wholeDeck(n int) (values []uint32) {
 }
 
 // all deals every place that is left, and closes.
-func (tb *table) all(s dealer.Shuffle, first, count int) []audit.Card {
+func (tb *table) all(s api.Shuffle, first, count int) []audit.Card {
 	tb.t.Helper()
-	return tb.deal(s.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(count, "a")},
-		Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}).Cards
+	return tb.deal(s.ID, api.DealRequest{First: first, Runs: []audit.Run{seat(count, "a")},
+		Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}}).Cards
 }
 
 // TestStub: the cards that were not dealt are shuffled again, with or without a
 // mix, and every card of the deck is in the parent's deals or the child's, once.
 func TestStub(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
-		for name, plan := range map[string]*dealer.MixPlan{"plain": nil, "mixed": {Cut: true}} {
-			parent := tb.commit(name, dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan})
+		for name, plan := range map[string]*api.MixPlan{"plain": nil, "mixed": {Cut: true}} {
+			parent := tb.commit(name, api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan})
 			if plan != nil {
-				if _, err := tb.Mix(t.Context(), as("tester"), parent.ID, dealer.MixRequest{Cut: num(30)}); err != nil {
+				if _, err := tb.Mix(t.Context(), as("tester"), parent.ID, api.MixRequest{Cut: num(30)}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(9, "a"),
+			dealt := tb.deal(parent.ID, api.DealRequest{Runs: []audit.Run{seat(9, "a"),
 				{Count: 2, Purpose: audit.PurposeBurn, Public: true}}})
 			req := child(parent.ID)
 			s := tb.commit(name+"-stub", req)
@@ -86,8 +87,8 @@ func TestStub(t *testing.T) {
 					t.Errorf("%s: card %+v", name, c)
 				}
 			}
-			tb.transcript(parent.ID, dealer.View{})
-			tb.transcript(s.ID, dealer.View{})
+			tb.transcript(parent.ID, api.View{})
+			tb.transcript(s.ID, api.View{})
 		}
 	})
 }
@@ -96,13 +97,13 @@ func TestStub(t *testing.T) {
 func TestListedPositions(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		parent := tb.commit("parent", deckOf(audit.DisclosurePublic))
-		dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(6, "a")}}).Cards
+		dealt := tb.deal(parent.ID, api.DealRequest{Runs: []audit.Run{seat(6, "a")}}).Cards
 		// Two of the dealt cards come back, with two that nobody saw.
 		req := child(parent.ID, 3, 50, 1, 40)
-		req.Take, req.EndAt = num(3), &dealer.EndAt{Lo: 1, Hi: 3}
+		req.Take, req.EndAt = num(3), &api.EndAt{Lo: 1, Hi: 3}
 		s := tb.commit("child", req)
 		cards := tb.all(s, 0, 3)
-		tr := tb.transcript(parent.ID, dealer.View{})
+		tr := tb.transcript(parent.ID, api.View{})
 		tape := tb.endOf(parent.ID).Tape
 		commit := tb.entries()[parent.ID].Body.(*audit.Commit)
 		out, err := commit.Context.Recipe.Run(tape)
@@ -116,7 +117,7 @@ func TestListedPositions(t *testing.T) {
 		if dealt[3].Value != back[0] || len(tr.Cards) != 6 {
 			t.Errorf("the parent showed %d, its tape says %d", dealt[3].Value, back[0])
 		}
-		tb.transcript(s.ID, dealer.View{})
+		tb.transcript(s.ID, api.View{})
 		if state, err := tb.Status(t.Context(), s.ID); err != nil || !*state.LastHand ||
 			commit.Context.DeckHash != tb.commitOf(s.ID).Context.DeckHash ||
 			tb.commitOf(s.ID).Context.Recipe.EndHi != 3 {
@@ -126,8 +127,8 @@ func TestListedPositions(t *testing.T) {
 }
 
 // deckOf is a deck at table t.
-func deckOf(who audit.Disclosure) dealer.ShuffleRequest {
-	return dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: who}
+func deckOf(who audit.Disclosure) api.ShuffleRequest {
+	return api.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: who}
 }
 
 // endOf is what the ledger says of the tape of a shuffle.
@@ -166,21 +167,21 @@ func (tb *table) closeOf(id uint64) *audit.Close {
 // TestBadChildren: what is no parent, and what are no positions of it.
 func TestBadChildren(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
+		parent := tb.commit("parent", api.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
 		draw, err := tb.Draws(t.Context(), as("tester"), "draw",
-			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
+			api.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
 		must(t, err)
-		elsewhere := tb.commit("elsewhere", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
+		elsewhere := tb.commit("elsewhere", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
 		closed := tb.commit("closed", deckOf(audit.DisclosurePublic))
 		tb.close(closed.ID)
-		with := func(r dealer.ShuffleRequest, change func(r *dealer.ShuffleRequest)) dealer.ShuffleRequest {
+		with := func(r api.ShuffleRequest, change func(r *api.ShuffleRequest)) api.ShuffleRequest {
 			change(&r)
 			return r
 		}
 		tb.unwritten(func() {
 			for name, c := range map[string]struct {
 				field, rule string
-				req         dealer.ShuffleRequest
+				req         api.ShuffleRequest
 			}{
 				"the genesis":     {"parent.id", "", child(0)},
 				"an event":        {"", audit.RuleParent, child(1)},
@@ -191,23 +192,23 @@ func TestBadChildren(t *testing.T) {
 				"a closed one":    {"", audit.RuleParent, child(closed.ID)},
 				"one position":    {"parent.positions", "", child(parent.ID, 1)},
 				"no positions": {"parent.positions", "",
-					with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Parent.Positions = []uint16{} })},
+					with(child(parent.ID), func(r *api.ShuffleRequest) { r.Parent.Positions = []uint16{} })},
 				"a position twice":      {"parent.positions[2]", "", child(parent.ID, 1, 2, 1)},
 				"one that none has":     {"parent.positions[1]", "", child(parent.ID, 1, 4096)},
 				"one that is not dealt": {"", audit.RuleParent, child(parent.ID, 1, 20)},
 				"a deck, too": {"parent", "",
-					with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Deck = "standard-52" })},
+					with(child(parent.ID), func(r *api.ShuffleRequest) { r.Deck = "standard-52" })},
 				"take more": {"take", "",
-					with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.Take = num(3) })},
+					with(child(parent.ID, 1, 2), func(r *api.ShuffleRequest) { r.Take = num(3) })},
 				"end_at more": {"end_at", "",
 					with(child(parent.ID, 1, 2),
-						func(r *dealer.ShuffleRequest) { r.EndAt = &dealer.EndAt{Lo: 3, Hi: 3} })},
+						func(r *api.ShuffleRequest) { r.EndAt = &api.EndAt{Lo: 3, Hi: 3} })},
 			} {
 				_, err := tb.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(name, " ", "-"), c.req)
 				wantRefusal(t, name, err, c.field, c.rule)
 			}
 		})
-		tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(19, "a")}})
+		tb.deal(parent.ID, api.DealRequest{Runs: []audit.Run{seat(19, "a")}})
 		tb.unwritten(func() {
 			_, err := tb.Shuffle(t.Context(), as("tester"), "one-left", child(parent.ID))
 			wantRefusal(t, "one card is left", err, "", audit.RuleParent)
@@ -244,14 +245,14 @@ func TestGenerations(t *testing.T) {
 		t.Errorf("after 7 generations the cards are %v, they were %v", got, first)
 	}
 	for _, id := range ids {
-		tb.transcript(id, dealer.View{})
+		tb.transcript(id, api.View{})
 	}
 	// Without the sealing key everything disclosed is opened, through all ancestors.
 	cfg := tb.cfg
 	cfg.Keys = newRing(t)
 	other := dealer.New(cfg)
 	for _, id := range ids {
-		if _, err := other.Transcript(t.Context(), id, dealer.View{}); err != nil {
+		if _, err := other.Transcript(t.Context(), id, api.View{}); err != nil {
 			t.Errorf("the transcript of %d without the sealing key: %v", id, err)
 		}
 	}
@@ -270,14 +271,14 @@ func TestChildrenAndDeals(t *testing.T) {
 			wg.Go(func() {
 				for first := 0; first < 40; first++ {
 					d, err := rival.Deal(context.Background(), as("tester"), parent.ID,
-						dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
+						api.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
 					if err != nil {
 						break // the parent ended
 					}
 					dealt = append(dealt, d.Cards...)
 				}
 			})
-			answers := make([]dealer.Shuffle, 3)
+			answers := make([]api.Shuffle, 3)
 			errs := make([]error, len(answers))
 			for i := range answers {
 				wg.Go(func() {
@@ -318,7 +319,7 @@ func TestChildDisclosure(t *testing.T) {
 			for _, below := range kinds {
 				name := fmt.Sprint(above, "-", below)
 				parent := tb.commit(name, deckOf(above))
-				dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(4, "a"), board(3)}}).Cards
+				dealt := tb.deal(parent.ID, api.DealRequest{Runs: []audit.Run{seat(4, "a"), board(3)}}).Cards
 				req := child(parent.ID)
 				req.Disclosure = below
 				s := tb.commit(name+"-child", req)
@@ -334,9 +335,9 @@ func TestChildDisclosure(t *testing.T) {
 					if who == audit.DisclosureAuditor {
 						sealed = append(sealed, id)
 					}
-					tb.transcript(id, dealer.View{})
-					tb.transcript(id, dealer.View{Auditor: true})
-					tb.transcript(id, dealer.View{Identity: "tester"})
+					tb.transcript(id, api.View{})
+					tb.transcript(id, api.View{Auditor: true})
+					tb.transcript(id, api.View{Identity: "tester"})
 				}
 			}
 		}

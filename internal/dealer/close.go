@@ -8,68 +8,71 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
 
 // Reveal makes places public that were dealt, and answers with their cards when that is
 // durable. The same places revealed by the same identity again get the same answer.
-func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req RevealRequest) (Reveal, error) {
-	body, err := req.body("places", id)
+func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req api.RevealRequest) (api.Reveal, error) {
+	body, err := req.Body("places", id)
 	if err != nil {
-		return Reveal{}, err
+		return api.Reveal{}, err
 	}
-	return answer(ctx, d, id, request[Reveal]{
+	return answer(ctx, d, id, request[api.Reveal]{
 		may:    mayPlay(actor),
-		stands: func(r *record) bool { _, ok := r.revealOf(actor, body); return ok },
-		repeat: func(r *record) (Reveal, error) {
-			at, _ := r.revealOf(actor, body)
+		stands: func(r *record.Record) bool { _, ok := r.RevealOf(actor, body); return ok },
+		repeat: func(r *record.Record) (api.Reveal, error) {
+			at, _ := r.RevealOf(actor, body)
 			return d.revealAgain(ctx, r, at)
 		},
-		do: func(r *record) (Reveal, error) {
-			return d.reveal(ctx, r, body, func() (Answered, string, error) { return d.appendOne(ctx, actor, body) })
+		do: func(r *record.Record) (api.Reveal, error) {
+			return d.reveal(ctx, r, body, func() (api.Answered, string, error) { return d.appendOne(ctx, actor, body) })
 		},
 	})
 }
 
 // reveal opens the places of a reveal, has its entry written or found, and answers.
-func (d *Dealer) reveal(ctx context.Context, r *record, body *audit.Reveal,
-	entry func() (Answered, string, error)) (answer Reveal, err error) {
-	t, err := d.shuffles.open(ctx, r)
+func (d *Dealer) reveal(ctx context.Context, r *record.Record, body *audit.Reveal,
+	entry func() (api.Answered, string, error)) (answer api.Reveal, err error) {
+	t, err := d.shuffles.Open(ctx, r)
 	if err != nil {
-		return Reveal{}, err
+		return api.Reveal{}, err
 	}
-	defer t.wipe()
-	if answer, err = d.showing(ctx, r, t, body, r.next()); err == nil {
+	defer t.Wipe()
+	if answer, err = d.showing(ctx, r, t, body, r.Next()); err == nil {
 		answer.Answered, answer.Receipt, err = entry()
 	}
 	if err != nil {
-		return Reveal{}, err
+		return api.Reveal{}, err
 	}
 	return answer, nil
 }
 
-func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Reveal, error) {
-	return d.reveal(ctx, r, at.reveal, func() (Answered, string, error) {
-		return again(ctx, at.row, d.cfg.Ledger.FirstReceipt)
+func (d *Dealer) revealAgain(ctx context.Context, r *record.Record, at record.Revealed) (api.Reveal, error) {
+	return d.reveal(ctx, r, at.Reveal, func() (api.Answered, string, error) {
+		return again(ctx, at.Row, d.cfg.Ledger.FirstReceipt)
 	})
 }
 
 // showing is the answer to a reveal without its time and receipt. next is the next place to deal
 // when the reveal is in the ledger.
-func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.Reveal, next int) (a Reveal,
+func (d *Dealer) showing(ctx context.Context, r *record.Record, t *record.Opened, body *audit.Reveal, next int) (a api.Reveal,
 	err error) {
 	if i := slices.IndexFunc(body.Places, func(place uint16) bool { return int(place) >= next }); i >= 0 {
-		return a, illegal(audit.RuleReveal,
-			"place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.id, next)
+		return a, api.Illegal(audit.RuleReveal,
+			"place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.ID, next)
 	}
-	names, err := d.shuffles.deckNames(ctx, r.commit.Context)
+	names, err := d.shuffles.DeckNames(ctx, r.Commit.Context)
 	if err != nil {
 		return a, err
 	}
 	for _, place := range body.Places {
-		a.Places, a.Cards = append(a.Places, int(place)), append(a.Cards, t.card(names, int(place)))
-		if t.shows != nil {
-			a.Shows = append(a.Shows, t.shows[place])
+		a.Places, a.Cards = append(a.Places, int(place)), append(a.Cards, t.Card(names, int(place)))
+		if t.Shows != nil {
+			a.Shows = append(a.Shows, t.Shows[place])
 		}
 	}
 	wheel, err := d.wheel(ctx, r)
@@ -79,12 +82,12 @@ func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.
 
 // shownAtClose is the answer to a close's final reveal, without time and receipt; nil if the
 // request has none. next is the next place to deal when the close is in the ledger.
-func (d *Dealer) shownAtClose(ctx context.Context, r *record, t *opened, req *CloseRequest, next int) (*Reveal,
+func (d *Dealer) shownAtClose(ctx context.Context, r *record.Record, t *record.Opened, req *api.CloseRequest, next int) (*api.Reveal,
 	error) {
 	if req == nil {
 		return nil, nil
 	}
-	body, err := req.finalReveal("close.", r.id)
+	body, err := req.FinalReveal("close.", r.ID)
 	if body == nil || err != nil {
 		return nil, err
 	}
@@ -94,64 +97,64 @@ func (d *Dealer) shownAtClose(ctx context.Context, r *record, t *opened, req *Cl
 
 // Close ends a shuffle and discloses its tape as the commit declared. The same request gets the
 // same answer for ever; another one for a closed shuffle is ErrRepeated.
-func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req CloseRequest) (Close, error) {
-	if err := req.validate(""); err != nil {
-		return Close{}, err
+func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req api.CloseRequest) (api.Close, error) {
+	if err := req.Validate(""); err != nil {
+		return api.Close{}, err
 	}
-	return answer(ctx, d, id, request[Close]{
+	return answer(ctx, d, id, request[api.Close]{
 		may:    mayClose(actor, req),
-		stands: func(r *record) bool { return r.closed != nil },
-		repeat: func(r *record) (Close, error) {
+		stands: func(r *record.Record) bool { return r.Closed != nil },
+		repeat: func(r *record.Record) (api.Close, error) {
 			if !closedAs(r, &req) {
-				return Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", ErrRepeated, r.id, r.closed.Outcome)
+				return api.Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", api.ErrRepeated, r.ID, r.Closed.Outcome)
 			}
 			return d.closeAgain(ctx, r)
 		},
-		do: func(r *record) (Close, error) { return d.close(ctx, actor, r, ending{request: req}) },
+		do: func(r *record.Record) (api.Close, error) { return d.close(ctx, actor, r, blind.Ending{Request: req}) },
 	})
 }
 
-func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req ending) (Close, error) {
-	if r.blind() { // only what is durable says what was not dealt
+func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record.Record, req blind.Ending) (api.Close, error) {
+	if r.Blind() { // only what is durable says what was not dealt
 		var err error
-		if r, err = d.shuffles.record(ctx, r.id); err != nil {
-			return Close{}, err
+		if r, err = d.shuffles.Record(ctx, r.ID); err != nil {
+			return api.Close{}, err
 		}
-		if r.closed != nil {
-			return Close{}, r.notOpen()
+		if r.Closed != nil {
+			return api.Close{}, r.NotOpen()
 		}
 	}
-	if err := d.blind.follows(r, &req); err != nil {
-		return Close{}, err
+	if err := d.blind.CheckFollows(r, &req); err != nil {
+		return api.Close{}, err
 	}
-	if err := d.blind.unplayed(ctx, r, &req); err != nil {
-		return Close{}, err
+	if err := d.blind.Unplayed(ctx, r, &req); err != nil {
+		return api.Close{}, err
 	}
 	appended, shown, err := d.end(ctx, actor, r, req)
 	if err != nil {
-		return Close{}, err
+		return api.Close{}, err
 	}
-	d.blind.ended(r, appended)
+	d.blind.Ended(r, appended)
 	return closed(appended, shown), nil
 }
 
 // end appends the close of an open shuffle, with the final reveal in front of it that the request may ask for.
-func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req ending) (_ []ledger.Appended,
-	shown *Reveal, err error) {
-	t := new(opened)
-	if req.request.Outcome != audit.OutcomeVoid || req.request.Reveal != nil { // a foul deck ends void only
-		if t, err = d.shuffles.open(ctx, r); err == nil {
-			shown, err = d.shownAtClose(ctx, r, t, &req.request, r.next())
+func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record.Record, req blind.Ending) (_ []ledger.Appended,
+	shown *api.Reveal, err error) {
+	t := new(record.Opened)
+	if req.Request.Outcome != audit.OutcomeVoid || req.Request.Reveal != nil { // a foul deck ends void only
+		if t, err = d.shuffles.Open(ctx, r); err == nil {
+			shown, err = d.shownAtClose(ctx, r, t, &req.Request, r.Next())
 		}
 	} else {
-		t.tape, err = d.shuffles.tape(ctx, r)
+		t.Tape, err = d.shuffles.TapeOf(ctx, r)
 	}
-	defer t.wipe()
-	if req.request.Reason != audit.ReasonTapeLost {
+	defer t.Wipe()
+	if req.Request.Reason != audit.ReasonTapeLost {
 		if err != nil {
 			return nil, nil, err
 		}
-		appended, err := d.appendClose(ctx, actor, r, t.tape, req)
+		appended, err := d.appendClose(ctx, actor, r, t.Tape, req)
 		return appended, shown, err
 	}
 	// A close without a tape is a fault in every audit. It is the only way on for a table whose
@@ -162,37 +165,37 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req endi
 	case unread != nil:
 		return nil, nil, unread
 	case err == nil && lost == nil:
-		return nil, nil, wrongField("reason", "must not be tape_lost: the tape of this shuffle can be opened")
-	case err != nil && !errors.Is(err, ErrSealed):
+		return nil, nil, api.Invalid("reason", "must not be tape_lost: the tape of this shuffle can be opened")
+	case err != nil && !errors.Is(err, api.ErrSealed):
 		return nil, nil, err
 	}
-	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential",
+	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.ID, "identity", actor.Identity, "credential",
 		actor.Credential)
 	appended, err := d.appendEnd(ctx, actor, tapeOf{record: r}, above, req)
 	return appended, nil, err
 }
 
 // closedAs reports whether the shuffle was closed as the request asks for.
-func closedAs(r *record, req *CloseRequest) bool {
-	if r.closed == nil || r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
+func closedAs(r *record.Record, req *api.CloseRequest) bool {
+	if r.Closed == nil || r.Closed.Outcome != req.Outcome || r.Closed.Reason != req.Reason {
 		return false
 	}
-	want, err := req.finalReveal("", r.id)
-	return err == nil && r.sameReveal(want)
+	want, err := req.FinalReveal("", r.ID)
+	return err == nil && r.SameReveal(want)
 }
 
 // closeAgain answers a close that is in the ledger.
-func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
-	answer := closeAnswer(r.closed)
+func (d *Dealer) closeAgain(ctx context.Context, r *record.Record) (api.Close, error) {
+	answer := closeAnswer(r.Closed)
 	var err error
-	row := r.rowOf(audit.TypeClose)
+	row := r.RowOf(audit.TypeClose)
 	if answer.Answered, answer.Receipt, err = again(ctx, row, d.cfg.Ledger.FirstReceipt); err != nil {
-		return Close{}, err
+		return api.Close{}, err
 	}
-	if i := len(r.reveals) - 1; i >= 0 && r.reveals[i].reveal.Final {
-		shown, err := d.revealAgain(ctx, r, r.reveals[i])
+	if i := len(r.Reveals) - 1; i >= 0 && r.Reveals[i].Reveal.Final {
+		shown, err := d.revealAgain(ctx, r, r.Reveals[i])
 		if err != nil {
-			return Close{}, err
+			return api.Close{}, err
 		}
 		answer.Reveal = &shown
 	}
@@ -248,17 +251,17 @@ func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 // expire reports whether this daemon closed the shuffle, and no other did. A shuffle with a foul
 // deck expires too: its tape tells what is wrong with it.
 func (d *Dealer) expire(ctx context.Context, id uint64, silent map[string]bool) (ended bool, err error) {
-	r, err := d.shuffles.record(ctx, id)
-	if err != nil || r.closed != nil {
+	r, err := d.shuffles.Record(ctx, id)
+	if err != nil || r.Closed != nil {
 		return false, err
 	}
-	tape, err := d.shuffles.tape(ctx, r)
+	tape, err := d.shuffles.TapeOf(ctx, r)
 	if err != nil {
 		return false, err
 	}
 	defer clear(tape)
-	req := ending{request: CloseRequest{Outcome: audit.OutcomeExpired}, silent: silent}
-	if err := d.blind.unplayed(ctx, r, &req); err != nil {
+	req := blind.Ending{Request: api.CloseRequest{Outcome: audit.OutcomeExpired}, Silent: silent}
+	if err := d.blind.Unplayed(ctx, r, &req); err != nil {
 		return false, err
 	}
 	appended, err := d.appendClose(ctx, audit.Daemon, r, tape, req)
@@ -266,7 +269,7 @@ func (d *Dealer) expire(ctx context.Context, id uint64, silent map[string]bool) 
 		return false, nil
 	}
 	if err == nil {
-		d.blind.ended(r, appended)
+		d.blind.Ended(r, appended)
 	}
 	return err == nil, err
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/outcome"
@@ -21,57 +23,57 @@ import (
 // durable. The same key and request get the same answer for ever; another request under the key
 // is ErrKeyReused. A refused request leaves its key free. The parent of a child is closed as
 // continued in the same batch; its tape is disclosed when the last child of the chain closes.
-func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
-	c, deck, err := req.context(d.cfg.Ledger.Genesis())
+func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle, error) {
+	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
 	return d.make(ctx, actor, key, &asked{
 		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
 	}, err)
 }
 
 // make answers a request for a commit: from the commit under its key, or with a new one.
-func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
-	return d.serve(ctx, actor, key, a, invalid, func() (Shuffle, error) { return d.committed(ctx, actor, a) })
+func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (api.Shuffle, error) {
+	return d.serve(ctx, actor, key, a, invalid, func() (api.Shuffle, error) { return d.committed(ctx, actor, a) })
 }
 
 // committed draws a tape and appends the commit to it.
-func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Shuffle, error) {
+func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (api.Shuffle, error) {
 	c, from, err := d.settle(ctx, actor, a)
 	if err != nil {
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
 	defer from.wipe()
-	order, err := d.blind.takeOrder(ctx, c, a.closeBy)
+	order, err := d.blind.TakeOrder(ctx, c, a.closeBy)
 	if err != nil {
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Shuffle{}, err // the caller has left, and nothing was written
+		return api.Shuffle{}, err // the caller has left, and nothing was written
 	}
 	commit, sealed, t, err := d.commit(c, from)
 	if err != nil {
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
-	defer t.wipe()
+	defer t.Wipe()
 	commit.KeyTag, commit.Request, commit.GameRef = a.tag, a.request, a.gameRef
 	if a.closeBy != nil {
 		commit.CloseBy = int64(*a.closeBy)
 	}
 	if order != nil {
-		sealed = append(sealed, order.receipt...)
+		sealed = append(sealed, order.Receipt...)
 	}
 	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Kept: [][]byte{sealed}, Decks: d.newDecks(a)}
 	appended, err := d.appendCommit(ctx, c, p, from)
 	if err != nil {
 		if order != nil && unwritten(err) { // then no commit names the order
-			d.cfg.CoDealer.Unused(order.origin, order.receipt)
+			d.cfg.CoDealer.Unused(order.Origin, order.Receipt)
 		}
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
 	if a.deck.Name() != "" { // published: the list of these is fixed, so that the notes do not grow without bound
 		d.decks.Store(a.deck.Hash(), true)
 	}
 	e := appended[0] // a parent's close may stand behind it
-	d.shuffles.recent.hold(e.Index, commit, t)
+	d.shuffles.Recent.Hold(e.Index, commit, t)
 	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text(), sealed), nil
 }
 
@@ -93,14 +95,14 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 			return nil, nil, err
 		}
 	}
-	if err := cmp.Or(d.checkTerms(ctx, &c), d.blind.mayOrder(&c)); err != nil {
+	if err := cmp.Or(d.checkTerms(ctx, &c), d.blind.MayOrder(&c)); err != nil {
 		return nil, nil, err
 	}
 	if err := d.checkDisclosable(ctx, &c); err != nil {
 		return nil, nil, err
 	}
 	if len(c.Mixed()) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
-		return nil, nil, wrongField("mix",
+		return nil, nil, api.Invalid("mix",
 			"must move cards among at least two that are taken: take more cards, and deal one")
 	}
 	c.Plan = slices.Clone(c.Plan)
@@ -112,21 +114,21 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 
 // commit draws a tape for the context, and returns the commit with the sealed tape. The inputs of a child are sealed
 // with its tape. The caller wipes what is opened: then only the sealed tape is left, and what recent holds encrypted.
-func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed []byte, t *opened, err error) {
-	t = new(opened)
+func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed []byte, t *record.Opened, err error) {
+	t = new(record.Opened)
 	defer func() {
 		if err != nil {
-			t.wipe()
+			t.Wipe()
 		}
 	}()
 	tape, out, err := outcome.Make(d.cfg.Entropy, c.Recipe)
 	if errors.Is(err, entropy.ErrLatched) {
-		return nil, nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
+		return nil, nil, nil, fmt.Errorf("%w: %w", api.ErrEntropy, err)
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t.tape, t.values, t.endAt = tape, out.Values, max(out.EndAt, c.EndAt)
+	t.Tape, t.Values, t.EndAt = tape, out.Values, max(out.EndAt, c.EndAt)
 	if d.cfg.Watch != nil {
 		d.cfg.Watch(c.Recipe, out)
 	}
@@ -134,19 +136,19 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 	if from != nil {
 		defer clear(out.Values)
 		inputs = from.inputs
-		if t.values, err = d.shuffles.inputsIn(c, out.Values, inputs); err != nil {
+		if t.Values, err = d.shuffles.InputsIn(c, out.Values, inputs); err != nil {
 			return nil, nil, t, err
 		}
 	}
 	context := c.Encode()
 	commitment := audit.Commitment(context, tape)
-	t.tree = audit.DeckOf(commitment, context, tape, t.values)
+	t.Tree = audit.DeckOf(commitment, context, tape, t.Values)
 	plain := seal.Join(tape, inputs)
 	defer clear(plain)
 	if sealed, err = d.cfg.Keys.Seal(c.Origin, commitment, plain); err != nil {
 		return nil, nil, t, fmt.Errorf("sealing a tape: %w", err)
 	}
-	made := &audit.Commit{Context: c, Commitment: commitment, DeckRoot: t.tree.Root()}
+	made := &audit.Commit{Context: c, Commitment: commitment, DeckRoot: t.Tree.Root()}
 	if _, blind := c.CoDealer(); blind {
 		made.AskKey = audit.AskKey(commitment, tape).Public().(ed25519.PublicKey)
 	}
@@ -180,8 +182,8 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 }
 
 // Draws commits to drawn values as [Dealer.Shuffle] commits to cards.
-func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req DrawsRequest) (Shuffle, error) {
-	c, deck, err := req.context(d.cfg.Ledger.Genesis())
+func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req api.DrawsRequest) (api.Shuffle, error) {
+	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
 	return d.make(ctx, actor, key, &asked{
 		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef,
 	}, err)

@@ -17,6 +17,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/semaphore"
 
+	"shuffled/internal/dealer/blind"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
@@ -46,9 +48,9 @@ type Config struct {
 	Watch func(shuffle.Recipe, shuffle.Outcome)
 
 	// CoDealer reaches the co-dealers of the ledger; nil: none.
-	CoDealer CoDealer
+	CoDealer blind.CoDealer
 	// Houses are the ledgers that this one deals orders for, by origin; nil: none.
-	Houses map[string]House
+	Houses map[string]blind.House
 
 	// Decks are those that the ledger may commit, as in package config.
 	Decks []string
@@ -60,8 +62,8 @@ type Config struct {
 // Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a cache of the ledger.
 type Dealer struct {
 	cfg       Config
-	shuffles  *reader
-	blind     *sides
+	shuffles  *record.Reader
+	blind     *blind.Sides
 	underway  singleflight                          // requests for commits, by key tag
 	newestKey atomic.Pointer[ledger.Disclosure]     // for disclosure; other daemons may have written since
 	keyTurn   *semaphore.Weighted                   // held to ask the ledger for a disclosure key or to make one
@@ -80,10 +82,10 @@ func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 func New(cfg Config) *Dealer {
 	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
 	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
-	shuffles := newReader(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys, cfg.Log)
+	shuffles := record.New(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys, cfg.Log)
 	return &Dealer{cfg: cfg, shuffles: shuffles, keyTurn: semaphore.NewWeighted(1), wheels: wheels,
-		blind: &sides{ledger: cfg.Ledger, store: cfg.Store, log: cfg.Log, now: cfg.Now, shuffles: shuffles,
-			coDealer: cfg.CoDealer, houses: cfg.Houses}}
+		blind: &blind.Sides{Ledger: cfg.Ledger, Store: cfg.Store, Log: cfg.Log, Now: cfg.Now, Shuffles: shuffles,
+			CoDealer: cfg.CoDealer, Houses: cfg.Houses}}
 }
 
 // Ledger returns the ledger that the dealer serves.
@@ -93,7 +95,7 @@ func (d *Dealer) Ledger() *sequencer.Ledger { return d.cfg.Ledger }
 const maxWheels = 64
 
 // Shuffles reads the shuffles of the ledger.
-func (d *Dealer) Shuffles() *reader { return d.shuffles }
+func (d *Dealer) Shuffles() *record.Reader { return d.shuffles }
 
 // singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
 // in the ledger. Unlike the package of x/sync of that name it shares no result: a copy may be

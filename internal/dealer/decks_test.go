@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 )
@@ -27,10 +28,10 @@ func TestDecksOfCommits(t *testing.T) {
 
 func decksOfCommits(t *testing.T, tb *table) {
 	ctx := t.Context()
-	request := func(n int) (dealer.ShuffleRequest, shuffle.Deck) {
+	request := func(n int) (api.ShuffleRequest, shuffle.Deck) {
 		deck, err := shuffle.NewDeck([]string{"a", "b", fmt.Sprint("c", n)})
 		must(t, err)
-		return dealer.ShuffleRequest{Table: fmt.Sprint("t", n), Cards: deck.Cards()}, deck
+		return api.ShuffleRequest{Table: fmt.Sprint("t", n), Cards: deck.Cards()}, deck
 	}
 	kept := func(deck shuffle.Deck) bool {
 		cards, err := tb.cfg.Store.Deck(ctx, tb.Ledger().ID(), deck.Hash())
@@ -66,7 +67,7 @@ func decksOfCommits(t *testing.T, tb *table) {
 				t.Fatalf("commit %d: %v; deck kept: %t", n, err, kept(deck))
 			}
 			if _, err := tb.Deal(ctx, as("tester"), s.ID,
-				dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}); err != nil {
+				api.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}); err != nil {
 				t.Error(err)
 			}
 			if _, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("b", n), req); err != nil {
@@ -77,7 +78,7 @@ func decksOfCommits(t *testing.T, tb *table) {
 	named, _ := shuffle.Named("standard-52")
 	for n := range 2 { // the second time the dealer knows that the store has it
 		if _, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("n", n),
-			dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}); err != nil || !kept(named) {
+			api.ShuffleRequest{Table: "t", Deck: "standard-52"}); err != nil || !kept(named) {
 			t.Errorf("a published deck: %v; kept: %t", err, kept(named))
 		}
 	}
@@ -89,7 +90,7 @@ func TestDecksAllowed(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
 	set := func(decks ...string) { tb.cfg.Decks = decks; tb.Dealer = dealer.New(tb.cfg) }
-	request := dealer.ShuffleRequest{Table: "t", Cards: []string{"a", "b", "c"}}
+	request := api.ShuffleRequest{Table: "t", Cards: []string{"a", "b", "c"}}
 	s := tb.commit("first", request)
 	set("shoe-1")
 	size := tb.Ledger().Head().Size
@@ -100,7 +101,7 @@ func TestDecksAllowed(t *testing.T) {
 	if again := tb.commit("first", request); again.ID != s.ID {
 		t.Error("the repeat of an earlier commit is another")
 	}
-	tb.commit("child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: s.ID, Positions: []uint16{2, 0}}})
-	tb.commit("standard", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}) // shoe-1 by its first name
-	tb.draw("draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}})
+	tb.commit("child", api.ShuffleRequest{Table: "t", Parent: &api.Parent{ID: s.ID, Positions: []uint16{2, 0}}})
+	tb.commit("standard", api.ShuffleRequest{Table: "t", Deck: "standard-52"}) // shoe-1 by its first name
+	tb.draw("draws", api.DrawsRequest{Table: "t", Ranges: []uint32{6}})
 }

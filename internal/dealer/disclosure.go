@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/ledger"
 )
@@ -37,7 +38,7 @@ func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosu
 		}
 		serves = usable // the key is new, also if the clocks of two hosts differ
 	}
-	return nil, illegal(audit.RuleDisclosureKey, "the auditors change faster than a key can be made for them")
+	return nil, api.Illegal(audit.RuleDisclosureKey, "the auditors change faster than a key can be made for them")
 }
 
 // checkDisclosable refuses a commit with disclosure to auditors, before a tape is drawn, if no
@@ -54,11 +55,11 @@ func (d *Dealer) checkDisclosable(ctx context.Context, c *audit.Context) error {
 // writes nothing and returns no error.
 func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 	if len(auditors) == 0 {
-		return illegal(audit.RuleDisclosureKey, "no auditor key is in force in this ledger")
+		return api.Illegal(audit.RuleDisclosureKey, "no auditor key is in force in this ledger")
 	}
 	body, err := disclosure.Body(d.cfg.Ledger.Info().Origin, auditors)
 	if err != nil {
-		return illegal(audit.RuleDisclosureKey, "%s", err)
+		return api.Illegal(audit.RuleDisclosureKey, "%s", err)
 	}
 	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{body}})
 	if breaks(err, audit.RuleKey) {
@@ -99,7 +100,7 @@ func (d *Dealer) appendUnder(ctx context.Context,
 		}
 		d.newestKey.CompareAndSwap(k, nil)
 	}
-	return nil, illegal(audit.RuleDisclosureKey, "the disclosure keys change faster than a tape can be sealed to the newest")
+	return nil, api.Illegal(audit.RuleDisclosureKey, "the disclosure keys change faster than a tape can be sealed to the newest")
 }
 
 // breaks reports whether err is the refusal by this rule.

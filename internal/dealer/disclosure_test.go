@@ -15,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -47,7 +48,7 @@ func onBoth(t *testing.T, auditors int, test func(t *testing.T, tb *table, audit
 	}
 }
 
-var hand = dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+var hand = api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 
 // entries reads the ledger from entry 0, as an auditor does, and holds it against the rules.
 func (tb *table) entries() []audit.Entry {
@@ -115,9 +116,9 @@ func (tb *table) append(bodies ...audit.Body) {
 	}
 }
 
-func (tb *table) close(id uint64) dealer.Close {
+func (tb *table) close(id uint64) api.Close {
 	tb.t.Helper()
-	c, err := tb.Close(tb.t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+	c, err := tb.Close(tb.t.Context(), as("tester"), id, api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 	must(tb.t, err)
 	return c
 }
@@ -133,12 +134,12 @@ func TestForAuditorsOnly(t *testing.T) {
 		dealt := tb.commit("dealt", hand)
 		forgotten := tb.commit("forgotten", hand)
 		everybody := tb.commit("everybody",
-			dealer.ShuffleRequest{Table: "u", Deck: "standard-52", Disclosure: audit.DisclosurePublic})
-		tb.deal(closed.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3),
+			api.ShuffleRequest{Table: "u", Deck: "standard-52", Disclosure: audit.DisclosurePublic})
+		tb.deal(closed.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3),
 			{Count: 1, Purpose: audit.PurposeBurn}}})
 		before := tb.close(closed.ID)
-		last := dealer.DealRequest{Runs: []audit.Run{seat(2, "b"), board(3)},
-			Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
+		last := api.DealRequest{Runs: []audit.Run{seat(2, "b"), board(3)},
+			Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}}
 		end := tb.deal(dealt.ID, last)
 		if public := tb.close(everybody.ID); len(public.Tape) != 129 {
 			t.Errorf("a public close has %d bytes of tape", len(public.Tape))
@@ -167,13 +168,13 @@ func TestForAuditorsOnly(t *testing.T) {
 				t.Errorf("auditor %d opens %d tapes", i, len(tapes))
 			}
 		}
-		for view, cards := range map[dealer.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 6,
+		for view, cards := range map[api.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 6,
 			{Identity: "tester", Recipient: "a"}: 5} {
 			if tr := tb.transcript(closed.ID, view); len(tr.Cards) != cards {
 				t.Errorf("%+v sees %d cards, want %d", view, len(tr.Cards), cards)
 			}
 		}
-		b, err := tb.Transcript(t.Context(), closed.ID, dealer.View{})
+		b, err := tb.Transcript(t.Context(), closed.ID, api.View{})
 		must(t, err)
 		for _, s := range verify.Transcript(b, verify.Trust{VKey: tb.vkey}).Steps {
 			if unchecked := s.Result == "not checked"; unchecked != slices.Contains([]string{"witnesses", "slots",
@@ -186,7 +187,7 @@ func TestForAuditorsOnly(t *testing.T) {
 }
 
 // checkDealt holds what was dealt against what an auditor computes.
-func (tb *table) checkDealt(a *disclosure.Auditor, id uint64, d dealer.Deal) {
+func (tb *table) checkDealt(a *disclosure.Auditor, id uint64, d api.Deal) {
 	tb.t.Helper()
 	commit := tb.entries()[id].Body.(*audit.Commit)
 	out, err := commit.Context.Recipe.Run(tb.opened(a)[id])
@@ -220,7 +221,7 @@ func TestNoAuditors(t *testing.T) {
 func TestRotationByAge(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
 		long := func(key string) uint64 {
-			by := dealer.Time(tb.now().Add(2*time.Hour - time.Minute).UnixMilli())
+			by := api.Time(tb.now().Add(2*time.Hour - time.Minute).UnixMilli())
 			req := hand
 			req.CloseBy = &by
 			return tb.commit(key, req).ID
@@ -337,7 +338,7 @@ func TestCopiesForAuditors(t *testing.T) {
 		for i := range ids {
 			wg.Go(func() {
 				s, err := tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("k", i),
-					dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
+					api.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -345,12 +346,12 @@ func TestCopiesForAuditors(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		answers := make([]dealer.Close, 40)
+		answers := make([]api.Close, 40)
 		for i := range answers {
 			wg.Go(func() {
 				var err error
 				if answers[i], err = tb.Close(context.Background(), as("tester"), ids[0],
-					dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+					api.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -393,10 +394,10 @@ func TestTwoDaemons(t *testing.T) {
 				wg.Go(func() {
 					ctx, name := context.Background(), fmt.Sprintf("%d-%d", round, i)
 					s, err := tb.Shuffle(ctx, as("tester"), name,
-						dealer.ShuffleRequest{Table: name, Deck: "standard-52"})
+						api.ShuffleRequest{Table: name, Deck: "standard-52"})
 					if err == nil {
 						_, err = tb.Close(ctx, as("tester"), s.ID,
-							dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+							api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 					}
 					if err != nil {
 						t.Error(err)
@@ -484,7 +485,7 @@ func TestKilledBetween(t *testing.T) {
 		store := &cutStore{Store: tb.open.Store}
 		dying := tb.rival(store)
 		if _, err := dying.Close(t.Context(), as("tester"), id,
-			dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err == nil || store.cut.Load() == 0 {
+			api.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err == nil || store.cut.Load() == 0 {
 			t.Fatalf("void: the close was not cut off (%v)", err)
 		}
 		keys := keysIn(tb.entries())

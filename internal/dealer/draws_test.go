@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/verify"
 )
 
-func (tb *table) draw(key string, req dealer.DrawsRequest) dealer.Shuffle {
+func (tb *table) draw(key string, req api.DrawsRequest) api.Shuffle {
 	tb.t.Helper()
 	s, err := tb.Draws(tb.t.Context(), as("tester"), key, req)
 	must(tb.t, err)
@@ -21,8 +21,8 @@ func (tb *table) draw(key string, req dealer.DrawsRequest) dealer.Shuffle {
 // TestDraws: dice, a raffle and a wheel, from the commit to the verdict.
 func TestDraws(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
-		dice := tb.draw("dice", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 20, 1, 37}})
-		d := tb.deal(dice.ID, dealer.DealRequest{Runs: []audit.Run{board(5)}})
+		dice := tb.draw("dice", api.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 20, 1, 37}})
+		d := tb.deal(dice.ID, api.DealRequest{Runs: []audit.Run{board(5)}})
 		for i, k := range []uint32{6, 6, 20, 1, 37} {
 			if v := d.Cards[i].Value; v < 1 || v > k || d.Shows[i] != v || d.Cards[i].Card != "" {
 				t.Errorf("value %d of 1..%d is %+v, shows %d", i, k, d.Cards[i], d.Shows[i])
@@ -33,41 +33,41 @@ func TestDraws(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 
-		raffle := tb.draw("raffle", dealer.DrawsRequest{Table: "t", Numbers: &dealer.Numbers{Of: 80, Take: 20}})
-		d = tb.deal(raffle.ID, dealer.DealRequest{Runs: []audit.Run{board(20)}})
+		raffle := tb.draw("raffle", api.DrawsRequest{Table: "t", Numbers: &api.Numbers{Of: 80, Take: 20}})
+		d = tb.deal(raffle.ID, api.DealRequest{Runs: []audit.Run{board(20)}})
 		wantNumbers(t, 80, 20, d)
-		many := tb.draw("many", dealer.DrawsRequest{Table: "u",
-			Numbers: &dealer.Numbers{Of: shuffle.MaxRange, Take: shuffle.MaxNumbers}})
+		many := tb.draw("many", api.DrawsRequest{Table: "u",
+			Numbers: &api.Numbers{Of: shuffle.MaxRange, Take: shuffle.MaxNumbers}})
 		for n := 0; n < shuffle.MaxNumbers; n += 1024 {
 			wantNumbers(t, shuffle.MaxRange, 1024,
-				tb.deal(many.ID, dealer.DealRequest{First: n, Runs: []audit.Run{board(1024)}}))
+				tb.deal(many.ID, api.DealRequest{First: n, Runs: []audit.Run{board(1024)}}))
 		}
 		tb.close(many.ID)
 		if v := tb.judged(many.ID, verify.Trust{}); v.Verdict != verify.Proved {
 			t.Errorf("4,096 of 2^30 numbers: %+v", v.Steps)
 		}
 		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID,
-			dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
+			api.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "the 21st number", err, "", audit.RulePlaces)
 
-		wheel := tb.draw("wheel", dealer.DrawsRequest{Table: "t",
-			Wheel: []dealer.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
-		d = tb.deal(wheel.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+		wheel := tb.draw("wheel", api.DrawsRequest{Table: "t",
+			Wheel: []api.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
+		d = tb.deal(wheel.ID, api.DealRequest{Runs: []audit.Run{board(1)}})
 		if c := d.Cards[0]; c.Card != map[bool]string{true: "red",
 			false: map[bool]string{true: "black", false: "zero"}[c.Value < 36]}[c.Value < 18] {
 			t.Errorf("the wheel stops at %+v", c)
 		}
-		for _, s := range []dealer.Shuffle{dice, raffle, wheel} {
-			tb.transcript(s.ID, dealer.View{})
+		for _, s := range []api.Shuffle{dice, raffle, wheel} {
+			tb.transcript(s.ID, api.View{})
 			tb.close(s.ID)
-			tb.transcript(s.ID, dealer.View{})
+			tb.transcript(s.ID, api.View{})
 		}
 	})
 }
 
 // wantNumbers: cards are draws, each in a range one less than that of the place before,
 // and show take different numbers of 1..of.
-func wantNumbers(t *testing.T, of, take int, d dealer.Deal) {
+func wantNumbers(t *testing.T, of, take int, d api.Deal) {
 	t.Helper()
 	seen := make(map[uint32]bool)
 	for i, c := range d.Cards {
@@ -87,16 +87,16 @@ func wantNumbers(t *testing.T, of, take int, d dealer.Deal) {
 func TestMixedNumbers(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
 		values, hashes := slots("draw", 2)
-		s := tb.draw("k", dealer.DrawsRequest{Table: "t", Numbers: &dealer.Numbers{Of: 1_000_000, Take: 20},
-			Plan: &dealer.MixPlan{Slots: hashes}})
-		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		s := tb.draw("k", api.DrawsRequest{Table: "t", Numbers: &api.Numbers{Of: 1_000_000, Take: 20},
+			Plan: &api.MixPlan{Slots: hashes}})
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		_, err := tb.Deal(t.Context(), as("tester"), s.ID, api.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 		wantRefusal(t, "a number for one player alone", err, "runs[0].public", "")
-		all := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{board(3)}}).Shows
-		all = append(all, tb.deal(s.ID, dealer.DealRequest{First: 3, Runs: []audit.Run{board(17)}}).Shows...)
-		tb.transcript(s.ID, dealer.View{})
+		all := tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{board(3)}}).Shows
+		all = append(all, tb.deal(s.ID, api.DealRequest{First: 3, Runs: []audit.Run{board(17)}}).Shows...)
+		tb.transcript(s.ID, api.View{})
 		tb.close(s.ID)
 		v := tb.judged(s.ID, verify.Trust{Slots: values[1:]})
 		if v.Verdict != verify.Proved || len(v.Cards) != 20 {
@@ -124,11 +124,11 @@ func TestMixedDraw(t *testing.T) {
 		for range 24 {
 			ranges = append(ranges, 6)
 		}
-		s := tb.draw("k", dealer.DrawsRequest{Table: "t", Ranges: ranges, Plan: &dealer.MixPlan{Slots: hashes}})
-		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		s := tb.draw("k", api.DrawsRequest{Table: "t", Ranges: ranges, Plan: &api.MixPlan{Slots: hashes}})
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values}); err != nil {
 			t.Fatal(err)
 		}
-		req := dealer.DealRequest{Runs: []audit.Run{board(len(ranges))}}
+		req := api.DealRequest{Runs: []audit.Run{board(len(ranges))}}
 		d := tb.deal(s.ID, req)
 		moved := 0
 		for i, c := range d.Cards {
@@ -159,51 +159,51 @@ func TestMixedDraw(t *testing.T) {
 func TestBadDraws(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{modes: allModes})
-	long := make([]dealer.Stop, 4097)
+	long := make([]api.Stop, 4097)
 	for i := range long {
-		long[i] = dealer.Stop{Label: fmt.Sprint(i), Weight: 1}
+		long[i] = api.Stop{Label: fmt.Sprint(i), Weight: 1}
 	}
 	tb.unwritten(func() {
 		for name, c := range map[string]struct {
 			field string
-			req   dealer.DrawsRequest
+			req   api.DrawsRequest
 		}{
-			"nothing": {"ranges", dealer.DrawsRequest{}},
+			"nothing": {"ranges", api.DrawsRequest{}},
 			"two kinds": {"ranges",
-				dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}}},
+				api.DrawsRequest{Ranges: []uint32{6}, Numbers: &api.Numbers{Of: 6, Take: 1}}},
 			"three kinds": {"ranges",
-				dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}, Wheel: long[:3]}},
-			"no ranges":          {"ranges", dealer.DrawsRequest{Ranges: []uint32{}}},
-			"a range of 0":       {"ranges[1]", dealer.DrawsRequest{Ranges: []uint32{6, 0}}},
-			"a range above 2^30": {"ranges[0]", dealer.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
-			"4,097 ranges":       {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
+				api.DrawsRequest{Ranges: []uint32{6}, Numbers: &api.Numbers{Of: 6, Take: 1}, Wheel: long[:3]}},
+			"no ranges":          {"ranges", api.DrawsRequest{Ranges: []uint32{}}},
+			"a range of 0":       {"ranges[1]", api.DrawsRequest{Ranges: []uint32{6, 0}}},
+			"a range above 2^30": {"ranges[0]", api.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
+			"4,097 ranges":       {"ranges", api.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
 			"more than a tape": {"ranges",
-				dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
-			"one number": {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1, Take: 1}}},
+				api.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
+			"one number": {"numbers.of", api.DrawsRequest{Numbers: &api.Numbers{Of: 1, Take: 1}}},
 			"2^30 and one numbers": {"numbers.of",
-				dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1<<30 + 1, Take: 1}}},
-			"4,097 of many": {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 5000, Take: 4097}}},
-			"a cut of numbers": {"mix.cut", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 1},
-				Plan: &dealer.MixPlan{Cut: true}}},
-			"none of 6":      {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6}}},
-			"7 of 6":         {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 7}}},
-			"an empty wheel": {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{}}},
-			"one stop":       {"wheel", dealer.DrawsRequest{Wheel: long[:1]}},
+				api.DrawsRequest{Numbers: &api.Numbers{Of: 1<<30 + 1, Take: 1}}},
+			"4,097 of many": {"numbers.take", api.DrawsRequest{Numbers: &api.Numbers{Of: 5000, Take: 4097}}},
+			"a cut of numbers": {"mix.cut", api.DrawsRequest{Numbers: &api.Numbers{Of: 6, Take: 1},
+				Plan: &api.MixPlan{Cut: true}}},
+			"none of 6":      {"numbers.take", api.DrawsRequest{Numbers: &api.Numbers{Of: 6}}},
+			"7 of 6":         {"numbers.take", api.DrawsRequest{Numbers: &api.Numbers{Of: 6, Take: 7}}},
+			"an empty wheel": {"wheel", api.DrawsRequest{Wheel: []api.Stop{}}},
+			"one stop":       {"wheel", api.DrawsRequest{Wheel: long[:1]}},
 			"no weight": {"wheel[1].weight",
-				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b"}}}},
+				api.DrawsRequest{Wheel: []api.Stop{{Label: "a", Weight: 1}, {Label: "b"}}}},
 			"a heavy stop": {"wheel[1].weight",
-				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b", Weight: 4096}}}},
+				api.DrawsRequest{Wheel: []api.Stop{{Label: "a", Weight: 1}, {Label: "b", Weight: 4096}}}},
 			"the heaviest stop": {"wheel[0].weight",
-				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: int(^uint(0) >> 1)},
+				api.DrawsRequest{Wheel: []api.Stop{{Label: "a", Weight: int(^uint(0) >> 1)},
 					{Label: "b", Weight: 2}}}},
 			"weights that wrap": {"wheel[1].weight",
-				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 2},
+				api.DrawsRequest{Wheel: []api.Stop{{Label: "a", Weight: 2},
 					{Label: "b", Weight: int(^uint(0) >> 1)}}}},
-			"4,097 stops": {"wheel[4096].weight", dealer.DrawsRequest{Wheel: long}},
+			"4,097 stops": {"wheel[4096].weight", api.DrawsRequest{Wheel: long}},
 			"a stop without name": {"wheel",
-				dealer.DrawsRequest{Wheel: []dealer.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
+				api.DrawsRequest{Wheel: []api.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
 			"a cut of values": {"mix.cut",
-				dealer.DrawsRequest{Ranges: []uint32{6}, Plan: &dealer.MixPlan{Cut: true}}},
+				api.DrawsRequest{Ranges: []uint32{6}, Plan: &api.MixPlan{Cut: true}}},
 		} {
 			c.req.Table = "t"
 			_, err := tb.Draws(t.Context(), as("tester"), "k", c.req)
@@ -217,7 +217,7 @@ func TestOrder(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		order := func(n int) audit.Run { return audit.Run{Count: n, Purpose: audit.PurposeOrder, Recipient: "engine"} }
 		s := tb.commit("k", deckOf(audit.DisclosurePublic))
-		first := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn,
+		first := tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn,
 			Public: true}}})
 		tb.unwritten(func() {
 			for name, runs := range map[string][]audit.Run{
@@ -226,22 +226,22 @@ func TestOrder(t *testing.T) {
 				"more than is left": {order(52)},
 				"two orders":        {order(20), order(31)},
 			} {
-				_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{First: 1, Runs: runs})
+				_, err := tb.Deal(t.Context(), as("tester"), s.ID, api.DealRequest{First: 1, Runs: runs})
 				wantRefusal(t, name, err, "", audit.RulePlaces)
 			}
 		})
-		req := dealer.DealRequest{First: 1, Runs: []audit.Run{board(3), order(48)}}
+		req := api.DealRequest{First: 1, Runs: []audit.Run{board(3), order(48)}}
 		d := tb.deal(s.ID, req)
 		if got := sortedValues(first.Cards, d.Cards); !slices.Equal(got, wholeDeck(52)) {
 			t.Errorf("all cards are %v", got)
 		}
-		if public := tb.transcript(s.ID, dealer.View{}); len(public.Cards) != 4 {
+		if public := tb.transcript(s.ID, api.View{}); len(public.Cards) != 4 {
 			t.Errorf("everybody sees %d cards", len(public.Cards))
 		}
-		_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{First: 52, Runs: []audit.Run{board(1)}})
+		_, err := tb.Deal(t.Context(), as("tester"), s.ID, api.DealRequest{First: 52, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "after the order", err, "", audit.RulePlaces)
 		tb.close(s.ID)
-		tb.transcript(s.ID, dealer.View{})
+		tb.transcript(s.ID, api.View{})
 	})
 }
 
@@ -250,13 +250,13 @@ func TestOrder(t *testing.T) {
 func TestLastHand(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		for n := range 12 {
-			end := dealer.EndAt{Lo: 10, Hi: 10 + 2*n}
-			s := tb.commit(fmt.Sprint(n), dealer.ShuffleRequest{Table: "t", Deck: "shoe-1", EndAt: &end})
+			end := api.EndAt{Lo: 10, Hi: 10 + 2*n}
+			s := tb.commit(fmt.Sprint(n), api.ShuffleRequest{Table: "t", Deck: "shoe-1", EndAt: &end})
 			out := 0
 			for first := 8; first < end.Hi+2; first++ {
-				req := dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}}
+				req := api.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}}
 				if first == 8 {
-					req = dealer.DealRequest{Runs: []audit.Run{seat(9, "a")}}
+					req = api.DealRequest{Runs: []audit.Run{seat(9, "a")}}
 				}
 				d := tb.deal(s.ID, req)
 				state, err := tb.Status(t.Context(), s.ID)

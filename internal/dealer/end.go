@@ -10,6 +10,9 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/ledger"
 )
@@ -17,9 +20,9 @@ import (
 // appendClose appends in one batch: the entries of before, the final reveal, the close of a shuffle, and the
 // disclosures of its ancestors. It fails if the tape of an ancestor cannot be opened. The caller keeps and clears the
 // tape. The sequencer gets a copy, because it may still need the tape after the caller has left.
-func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req ending,
+func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record.Record, tape []byte, req blind.Ending,
 	before ...audit.Body) ([]ledger.Appended, error) {
-	final, err := req.request.finalReveal("", r.id)
+	final, err := req.Request.FinalReveal("", r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +42,7 @@ func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, 
 
 // tapeOf is a shuffle with its tape; nil: the tape is lost.
 type tapeOf struct {
-	record *record
+	record *record.Record
 	tape   []byte
 }
 
@@ -51,31 +54,31 @@ func wipeAll(tapes []tapeOf) {
 
 // ancestors returns the tapes that the end of a shuffle discloses in addition to its own, the root
 // first. lost is why one of them cannot be opened, nil if all can.
-func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost, err error) {
-	for p := r.commit.Context.Parent; p != nil; {
-		parent, err := d.shuffles.look(ctx, p.ID)
+func (d *Dealer) ancestors(ctx context.Context, r *record.Record) (above []tapeOf, lost, err error) {
+	for p := r.Commit.Context.Parent; p != nil; {
+		parent, err := d.shuffles.Look(ctx, p.ID)
 		if err != nil {
 			return above, nil, err
 		}
-		if !parent.continued() {
+		if !parent.Continued() {
 			break
 		}
-		tape, err := d.shuffles.tape(ctx, parent)
+		tape, err := d.shuffles.TapeOf(ctx, parent)
 		switch {
-		case errors.Is(err, ErrSealed):
+		case errors.Is(err, api.ErrSealed):
 			lost = err
 		case err != nil:
 			return above, nil, err
 		}
 		above = slices.Insert(above, 0, tapeOf{parent, tape})
-		p = parent.commit.Context.Parent
+		p = parent.Commit.Context.Parent
 	}
 	return above, lost, nil
 }
 
 // appendEnd appends the close of the last shuffle, behind the entries of before, and then the disclosures of its
 // ancestors. If one of them was dealt from or revealed since it was read, appendEnd reads all of them again.
-func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req ending,
+func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req blind.Ending,
 	before ...audit.Body) (appended []ledger.Appended, err error) {
 	all := append([]tapeOf{last}, above...)
 	propose := func(k *ledger.Disclosure) (ledger.Proposal, error) {
@@ -89,24 +92,24 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 		} else {
 			err = unmade
 		}
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, record.ErrMoved) {
 			return appended, err
 		}
 		if in, ok := ctx.Value(turnKey{}).(*turn); ok && in.round.together {
-			return nil, wrongField("operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
-				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.id))
+			return nil, api.Invalid("operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
+				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.ID))
 		}
 		for i := range all {
-			if all[i].record, err = d.shuffles.record(ctx, all[i].record.id); err != nil {
+			if all[i].record, err = d.shuffles.Record(ctx, all[i].record.ID); err != nil {
 				return nil, err
 			}
 		}
-		if err := d.blind.unplayedBehind(ctx, all[0].record, &req, before); err != nil {
+		if err := d.blind.UnplayedBehind(ctx, all[0].record, &req, before); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%w: the deals and reveals of shuffle %d leave no time for its close", ledger.ErrOverloaded,
-		last.record.id)
+		last.record.ID)
 }
 
 // endTries is how often a close is tried while its shuffle is dealt from or revealed.
@@ -114,26 +117,26 @@ const endTries = 8
 
 // proposeEnd is the proposal of appendEnd. Each entry discloses its tape as the commit declared. A tape for auditors is
 // sealed before the sequencer gets it, and the openings of public places are kept with it.
-func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf, req ending,
+func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf, req blind.Ending,
 	k *ledger.Disclosure, before []audit.Body) (ledger.Proposal, error) {
 	p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before), Kept: make([][]byte, len(before))}
 	if len(before) > 0 {
-		p.Kept[0] = req.given
+		p.Kept[0] = req.Given
 	}
 	for _, b := range before {
 		if dealt, ok := b.(*audit.Deal); ok && dealt.Blind != nil {
-			req.blind = &audit.Blind{Head: dealt.Blind.Head}
+			req.Blind = &audit.Blind{Head: dealt.Blind.Head}
 		}
 	}
 	with := p.Kept
 	for i, t := range all {
 		told, err := d.disclose(t, k)
-		var end keptEnd
+		var end record.KeptEnd
 		if i == 0 {
-			end = req.end
+			end = req.End
 		}
-		if t.forAuditors() || t.record.blind() {
-			p.Rests = append(p.Rests, t.record.rest())
+		if t.forAuditors() || t.record.Blind() {
+			p.Rests = append(p.Rests, t.record.Rest())
 		}
 		if err == nil && t.forAuditors() {
 			end.Cards, err = d.openings(ctx, t.record, before, with)
@@ -148,8 +151,8 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 		var body audit.Body = &audit.DisclosureEntry{Shuffle: told.Shuffle, Form: told.Form, Tape: told.Tape,
 			Key: told.Key}
 		if i == 0 {
-			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.request.Outcome, Reason: req.request.Reason,
-				Form: told.Form, Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
+			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Request.Outcome, Reason: req.Request.Reason,
+				Form: told.Form, Tape: told.Tape, Key: told.Key, Follows: req.Follows, Blind: req.Blind}
 			before, with = nil, nil // they are of the last shuffle, and not of its ancestors
 		}
 		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
@@ -159,13 +162,13 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 
 // forAuditors reports whether the tape is sealed to a disclosure key.
 func (t tapeOf) forAuditors() bool {
-	return t.tape != nil && t.record.commit.Context.Disclosure == audit.DisclosureAuditor
+	return t.tape != nil && t.record.Commit.Context.Disclosure == audit.DisclosureAuditor
 }
 
 // disclose is how the entry that ends a shuffle discloses its tape: in the clear to everybody, or
 // sealed to the auditors; with no tape if it is lost.
 func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.DisclosureEntry, error) {
-	out := audit.DisclosureEntry{Shuffle: t.record.id}
+	out := audit.DisclosureEntry{Shuffle: t.record.ID}
 	switch {
 	case t.tape == nil:
 		return out, nil
@@ -173,10 +176,10 @@ func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.DisclosureEntry
 		out.Form, out.Tape = audit.FormTape, bytes.Clone(t.tape)
 		return out, nil
 	}
-	sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, t.record.id, t.record.commit.Commitment,
+	sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, t.record.ID, t.record.Commit.Commitment,
 		t.tape)
 	if err != nil {
-		return out, fmt.Errorf("shuffle %d: %w", t.record.id, err)
+		return out, fmt.Errorf("shuffle %d: %w", t.record.ID, err)
 	}
 	out.Form, out.Key, out.Tape = audit.FormSealed, k.Key, sealed
 	return out, nil
@@ -184,13 +187,13 @@ func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.DisclosureEntry
 
 // closed answers a close that was appended. shown is the answer to a final reveal in front of it,
 // without time and receipt; nil: none.
-func closed(appended []ledger.Appended, shown *Reveal) Close {
+func closed(appended []ledger.Appended, shown *api.Reveal) api.Close {
 	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
 	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close))
-	answer.Time, answer.Receipt = Time(appended[at].Entry.Time), appended[at].Receipt.Text()
+	answer.Time, answer.Receipt = api.Time(appended[at].Entry.Time), appended[at].Receipt.Text()
 	if shown != nil {
 		before := appended[at-1]
-		shown.Time, shown.Receipt = Time(before.Entry.Time), before.Receipt.Text()
+		shown.Time, shown.Receipt = api.Time(before.Entry.Time), before.Receipt.Text()
 		answer.Reveal = shown
 	}
 	return answer
@@ -198,7 +201,7 @@ func closed(appended []ledger.Appended, shown *Reveal) Close {
 
 // closeAnswer is the answer to a close without its time and receipts. It has the tape only if the
 // close discloses it to everybody.
-func closeAnswer(c *audit.Close) (a Close) {
+func closeAnswer(c *audit.Close) (a api.Close) {
 	if c.Form == audit.FormTape {
 		a.Tape = c.Tape
 	}
@@ -206,20 +209,20 @@ func closeAnswer(c *audit.Close) (a Close) {
 }
 
 // openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
-func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) (cards []audit.Card,
+func (d *Dealer) openings(ctx context.Context, r *record.Record, before []audit.Body, with [][]byte) (cards []audit.Card,
 	err error) {
-	r = r.after(before, with)
-	public := r.public()
+	r = r.After(before, with)
+	public := r.Public()
 	if len(public) == 0 {
 		return nil, nil
 	}
-	t, err := d.shuffles.open(ctx, r)
+	t, err := d.shuffles.Open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	defer t.wipe()
+	defer t.Wipe()
 	for _, s := range public {
-		cards = t.cards(cards, nil, s)
+		cards = t.Cards(cards, nil, s)
 	}
 	return cards, nil
 }

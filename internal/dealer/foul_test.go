@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
@@ -55,8 +56,8 @@ func TestFoulDeck(t *testing.T) {
 		template := tb.entries()[honest.ID].Body.(*audit.Commit).Context
 		swapped := func(v []uint32) { v[0], v[1] = v[1], v[0] }
 		parent := tb.commit("parent", deckOf(audit.DisclosurePublic))
-		other := tb.commit("other", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
-		tb.deal(honest.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		other := tb.commit("other", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
+		tb.deal(honest.ID, api.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 		below := *template
 		below.Recipe.Cards, below.Recipe.Take = 3, 3
 		below.Parent = &audit.Parent{ID: parent.ID, Positions: []uint16{0, 1, 2}}
@@ -72,28 +73,28 @@ func TestFoulDeck(t *testing.T) {
 		for _, name := range []string{"another order", "a card twice", "no such card", "a child with a card twice"} {
 			id := decks[name]
 			tb.unwritten(func() {
-				_, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{board(1)}})
-				wantIs(t, name, err, dealer.ErrEntropy)
+				_, err := tb.Deal(t.Context(), as("tester"), id, api.DealRequest{Runs: []audit.Run{board(1)}})
+				wantIs(t, name, err, api.ErrEntropy)
 				cause, set := source.Latched()
 				if !set || cause.Reason != entropy.ReasonFoulDeck {
 					t.Errorf("%s: the latch is %v, %+v", name, set, cause)
 				}
 				_, err = tb.Shuffle(t.Context(), as("tester"), "more", deckOf(audit.DisclosurePublic))
-				wantIs(t, "a commit after it", err, dealer.ErrEntropy)
+				wantIs(t, "a commit after it", err, api.ErrEntropy)
 				_, err = tb.Shuffle(t.Context(), as("tester"), "stub", child(id))
-				wantIs(t, "a child of it", err, dealer.ErrEntropy)
-				_, err = tb.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
-				wantIs(t, "its completion", err, dealer.ErrEntropy)
+				wantIs(t, "a child of it", err, api.ErrEntropy)
+				_, err = tb.Close(t.Context(), as("tester"), id, api.CloseRequest{Outcome: audit.OutcomeCompleted})
+				wantIs(t, "its completion", err, api.ErrEntropy)
 			})
 			if latched++; len(causes) != latched {
 				t.Errorf("%s: the owner was told of %d latches", name, len(causes))
 			}
-			tb.deal(honest.ID, dealer.DealRequest{First: latched,
+			tb.deal(honest.ID, api.DealRequest{First: latched,
 				Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
 			tb.clearLatch(name)
 		}
 		_, err = tb.Close(t.Context(), as("tester"), decks["another order"],
-			dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+			api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 		if err != nil {
 			t.Fatalf("a foul deck cannot be ended: %v", err)
 		}
@@ -109,7 +110,7 @@ func TestFoulDeck(t *testing.T) {
 			t.Error("the reaper sets the latch again")
 		}
 		next := tb.commit("next", deckOf(audit.DisclosurePublic))
-		tb.deal(next.ID, dealer.DealRequest{Runs: []audit.Run{board(52)}})
+		tb.deal(next.ID, api.DealRequest{Runs: []audit.Run{board(52)}})
 		for name, id := range decks {
 			// The parent of the last was continued honestly: its inputs betray it.
 			if got := tb.closeOf(id); got.Form != audit.FormTape ||

@@ -15,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
@@ -212,14 +213,14 @@ func (tb *table) pass(d time.Duration) {
 	tb.shared.ahead += d
 }
 
-func (tb *table) commit(key string, req dealer.ShuffleRequest) dealer.Shuffle {
+func (tb *table) commit(key string, req api.ShuffleRequest) api.Shuffle {
 	tb.t.Helper()
 	s, err := tb.Shuffle(tb.t.Context(), as("tester"), key, req)
 	must(tb.t, err)
 	return s
 }
 
-func (tb *table) deal(id uint64, req dealer.DealRequest) dealer.Deal {
+func (tb *table) deal(id uint64, req api.DealRequest) api.Deal {
 	tb.t.Helper()
 	d, err := tb.Deal(tb.t.Context(), as("tester"), id, req)
 	must(tb.t, err)
@@ -227,7 +228,7 @@ func (tb *table) deal(id uint64, req dealer.DealRequest) dealer.Deal {
 }
 
 // transcript returns a parsed transcript after the verifier accepted it.
-func (tb *table) transcript(id uint64, v dealer.View) *audit.Transcript {
+func (tb *table) transcript(id uint64, v api.View) *audit.Transcript {
 	tb.t.Helper()
 	b, err := tb.Transcript(tb.t.Context(), id, v)
 	must(tb.t, err)
@@ -255,4 +256,4 @@ func board(count int) audit.Run {
 }
 
 // sameAnswer compares answers except for whether they say that they are repeated.
-var sameAnswer = cmpopts.IgnoreFields(dealer.Answered{}, "Repeated")
+var sameAnswer = cmpopts.IgnoreFields(api.Answered{}, "Repeated")

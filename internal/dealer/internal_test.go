@@ -86,7 +86,7 @@ func BenchmarkCommitKernel(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		opened.wipe()
+		opened.Wipe()
 		commit.KeyTag = audit.KeyTag(c.Origin, "0123456789abcdef", c.Table, "0199a1c2-7b3d-7c11-8e4f-0123456789ab")
 		commit.Serial, commit.Previous, commit.CloseBy, commit.GameRef = 1234, 55_555, 1_790_003_600_000, "round-123456"
 		actor := audit.Actor{Identity: "0123456789abcdef", Credential: "0123456789abcdef"}

@@ -8,6 +8,8 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/ledger"
 	"shuffled/internal/verify"
@@ -17,7 +19,7 @@ import (
 func (tb *table) showdown(key string, end func(id uint64)) uint64 {
 	tb.t.Helper()
 	s := tb.commit(key, deckOf(audit.DisclosureAuditor))
-	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), {Count: 1, Purpose: audit.PurposeBurn},
+	tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), {Count: 1, Purpose: audit.PurposeBurn},
 		board(2)}})
 	tb.shows(s.ID, 1)
 	end(s.ID)
@@ -26,7 +28,7 @@ func (tb *table) showdown(key string, end func(id uint64)) uint64 {
 
 func (tb *table) shows(id uint64, places ...int) {
 	tb.t.Helper()
-	if _, err := tb.Reveal(tb.t.Context(), as("tester"), id, dealer.RevealRequest{Places: places}); err != nil {
+	if _, err := tb.Reveal(tb.t.Context(), as("tester"), id, api.RevealRequest{Places: places}); err != nil {
 		tb.t.Fatal(err)
 	}
 }
@@ -41,7 +43,7 @@ func (tb *table) losesKey() {
 // opens holds the places that the files of a shuffle open.
 func (tb *table) opens(id uint64, want ...int) {
 	tb.t.Helper()
-	for _, v := range []dealer.View{{}, {Auditor: true}, {Identity: "tester"}} {
+	for _, v := range []api.View{{}, {Auditor: true}, {Identity: "tester"}} {
 		b, err := tb.Transcript(tb.t.Context(), id, v)
 		if err != nil {
 			tb.t.Errorf("shuffle %d for %+v: %v", id, v, err)
@@ -65,7 +67,7 @@ func (tb *table) opens(id uint64, want ...int) {
 // TestKeptOpenings: what everybody may see of a shuffle is opened without the sealing key, however it ended.
 func TestKeptOpenings(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
-		closes := func(req dealer.CloseRequest) func(uint64) {
+		closes := func(req api.CloseRequest) func(uint64) {
 			return func(id uint64) {
 				if _, err := tb.Close(t.Context(), as("tester"), id, req); err != nil {
 					t.Fatal(err)
@@ -73,22 +75,22 @@ func TestKeptOpenings(t *testing.T) {
 			}
 		}
 		want := map[uint64][]int{
-			tb.showdown("closed", closes(dealer.CloseRequest{Outcome: audit.OutcomeCompleted})): {1, 3, 4},
-			tb.showdown("all", closes(dealer.CloseRequest{Outcome: audit.OutcomeCompleted,
+			tb.showdown("closed", closes(api.CloseRequest{Outcome: audit.OutcomeCompleted})): {1, 3, 4},
+			tb.showdown("all", closes(api.CloseRequest{Outcome: audit.OutcomeCompleted,
 				Reveal: []int{0, 2}})): {0, 1, 2, 3, 4},
-			tb.showdown("void", closes(dealer.CloseRequest{Outcome: audit.OutcomeVoid,
+			tb.showdown("void", closes(api.CloseRequest{Outcome: audit.OutcomeVoid,
 				Reason: audit.ReasonMisdeal})): {1, 3, 4},
 			tb.showdown("final-deal", func(id uint64) {
-				tb.deal(id, dealer.DealRequest{First: 5, Runs: []audit.Run{board(1)},
-					Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted, Reveal: []int{0}}})
+				tb.deal(id, api.DealRequest{First: 5, Runs: []audit.Run{board(1)},
+					Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted, Reveal: []int{0}}})
 			}): {0, 1, 3, 4, 5},
 			tb.showdown("continued", func(id uint64) {
 				stub := child(id)
 				stub.Disclosure = audit.DisclosureAuditor
 				kid := tb.commit("child", stub)
 				tb.shows(id, 0)
-				tb.deal(kid.ID, dealer.DealRequest{Runs: []audit.Run{board(7)},
-					Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
+				tb.deal(kid.ID, api.DealRequest{Runs: []audit.Run{board(7)},
+					Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}})
 			}): {0, 1, 3, 4},
 			tb.showdown("expired", func(uint64) {
 				tb.pass(3 * 3600 * 1e9)
@@ -142,7 +144,7 @@ func TestKeptOpeningsAltered(t *testing.T) {
 			tb.opens(id, 1, 3, 4)
 			tb.administer("DROP TRIGGER entries_no_update",
 				fmt.Sprintf("UPDATE entries SET kept = %s WHERE idx = %d", alter(tb.kept(closed)), closed))
-			_, err := tb.Transcript(t.Context(), id, dealer.View{})
+			_, err := tb.Transcript(t.Context(), id, api.View{})
 			wantIs(t, name, err, ledger.ErrFrozen)
 		})
 	}
@@ -176,15 +178,15 @@ func TestClosedAlongsideReveals(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				rival.Reveal(t.Context(), as("tester"), id, dealer.RevealRequest{Places: []int{0}})
-				rival.Deal(t.Context(), as("tester"), id, dealer.DealRequest{First: 5, Runs: []audit.Run{board(1)}})
+				rival.Reveal(t.Context(), as("tester"), id, api.RevealRequest{Places: []int{0}})
+				rival.Deal(t.Context(), as("tester"), id, api.DealRequest{First: 5, Runs: []audit.Run{board(1)}})
 			}()
 			tb.close(id)
 			<-done
 		}
 		want := make(map[uint64][]int)
 		for _, id := range ids {
-			for _, c := range tb.transcript(id, dealer.View{}).Cards {
+			for _, c := range tb.transcript(id, api.View{}).Cards {
 				want[id] = append(want[id], c.Place)
 			}
 		}
@@ -199,10 +201,10 @@ func TestClosedAlongsideReveals(t *testing.T) {
 func TestBatchKeepsOpenings(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, _ []*disclosure.Auditor) {
 		one, two := tb.commit("one", deckOf(audit.DisclosureAuditor)), tb.commit("two", deckOf(audit.DisclosureAuditor))
-		ops := func(id uint64) []dealer.Operation {
-			return []dealer.Operation{
-				{Table: "t", Shuffle: id, Of: -1, Deal: &dealer.DealRequest{Runs: []audit.Run{board(3)}}},
-				{Table: "t", Shuffle: id, Of: -1, Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}}
+		ops := func(id uint64) []batch.Operation {
+			return []batch.Operation{
+				{Table: "t", Shuffle: id, Of: -1, Deal: &api.DealRequest{Runs: []audit.Run{board(3)}}},
+				{Table: "t", Shuffle: id, Of: -1, Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}}}
 		}
 		results, err := tb.batch(t.Context(), ops(one.ID), false)
 		if err != nil || results[0].Err != nil || results[1].Err != nil {
@@ -213,8 +215,8 @@ func TestBatchKeepsOpenings(t *testing.T) {
 			wantIs(t, "the deal", results[0].Err, dealer.ErrTogether)
 			wantRefusal(t, "the close", results[1].Err, "operations", "")
 		})
-		tb.deal(two.ID, dealer.DealRequest{Runs: []audit.Run{board(2)},
-			Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
+		tb.deal(two.ID, api.DealRequest{Runs: []audit.Run{board(2)},
+			Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}})
 		tb.losesKey()
 		tb.opens(one.ID, 0, 1, 2)
 		tb.opens(two.ID, 0, 1)

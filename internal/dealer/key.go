@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 )
@@ -17,25 +19,25 @@ import (
 
 // repeated answers from the commit under the key: ErrKeyReused if it was made for another request,
 // ledger.ErrNotFound if there is none.
-func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
-	row, err := d.shuffles.ofKey(ctx, a.tag)
+func (d *Dealer) repeated(ctx context.Context, a *asked) (api.Shuffle, error) {
+	row, err := d.shuffles.ByKey(ctx, a.tag)
 	if err != nil {
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err != nil {
-		return Shuffle{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
+		return api.Shuffle{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
 	}
 	c, ok := e.Body.(*audit.Commit)
 	switch {
 	case !ok || c.KeyTag != a.tag:
-		return Shuffle{}, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
+		return api.Shuffle{}, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
 	case c.Request != a.request:
-		return Shuffle{}, ErrKeyReused
+		return api.Shuffle{}, api.ErrKeyReused
 	}
 	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
 	if err != nil {
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
 	answer := shuffleAnswer(row.Index, c, e.Time, receipt, row.Kept)
 	answer.Repeated = true
@@ -60,19 +62,19 @@ type asked struct {
 	context *audit.Context
 	deck    shuffle.Deck // zero for a draw list and a child
 	made    any          // the request
-	closeBy *Time
+	closeBy *api.Time
 	gameRef string
-	child   *ShuffleRequest // when its Parent is set
+	child   *api.ShuffleRequest // when its Parent is set
 
 	request [32]byte // requestHash
 	tag     [32]byte // of the commit
 }
 
 // shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
-func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) Shuffle {
-	_, coDealer := keptWith(c, kept)
-	return Shuffle{Answered: Answered{Time: Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
-		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: Time(c.CloseBy), Receipt: receipt, CoDealer: coDealer}
+func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) api.Shuffle {
+	_, coDealer := record.KeptWith(c, kept)
+	return api.Shuffle{Answered: api.Answered{Time: api.Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: api.Time(c.CloseBy), Receipt: receipt, CoDealer: coDealer}
 }
 
 // unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
@@ -88,18 +90,18 @@ func unwritten(err error) bool {
 // If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
 // another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
 func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error,
-	commit func() (Shuffle, error)) (Shuffle, error) {
+	commit func() (api.Shuffle, error)) (api.Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
-		return Shuffle{}, wrongField("Idempotency-Key", err.Error())
+		return api.Shuffle{}, api.Invalid("Idempotency-Key", err.Error())
 	}
 	if invalid != nil {
-		return Shuffle{}, invalid
+		return api.Shuffle{}, invalid
 	}
 	a.request = requestHash(a.made)
 	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
 	end, err := d.underway.begin(ctx, a.tag)
 	if err != nil {
-		return Shuffle{}, err
+		return api.Shuffle{}, err
 	}
 	defer end()
 	var refused error // why the try before wrote nothing
@@ -108,17 +110,17 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 			return s, err
 		}
 		if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok { // the database was left behind in a failover
-			return Shuffle{}, fmt.Errorf("%w: the database refuses a key as used, and does not show its entry",
+			return api.Shuffle{}, fmt.Errorf("%w: the database refuses a key as used, and does not show its entry",
 				ledger.ErrUnavailable)
 		}
-		if refused != nil && !errors.Is(refused, errMoved) {
-			return Shuffle{}, refused
+		if refused != nil && !errors.Is(refused, record.ErrMoved) {
+			return api.Shuffle{}, refused
 		}
 		if try == childTries {
-			return Shuffle{}, illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
+			return api.Shuffle{}, api.Illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
 		}
 		s, err := commit()
-		if err == nil || !unwritten(err) && !errors.Is(err, errMoved) {
+		if err == nil || !unwritten(err) && !errors.Is(err, record.ErrMoved) {
 			return s, err
 		}
 		refused = err // a copy of the request may have been first

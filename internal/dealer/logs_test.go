@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // lines is a log that everybody writes.
@@ -69,13 +70,13 @@ func TestNothingLogsATape(t *testing.T) {
 	tb.cfg.Log.Debug("planted", "bytes", secret)
 	tb.cfg.Log.Debug(fmt.Sprint(secret))
 
-	planned := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}}
+	planned := api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Cut: true}}
 	var ids []uint64
 	for _, who := range []audit.Disclosure{audit.DisclosurePublic, audit.DisclosureAuditor} {
 		name := fmt.Sprint(who)
 		planned.Disclosure = who
 		mixed := tb.commit("mixed-"+name, planned).ID
-		if _, err := tb.Mix(ctx, as("tester"), mixed, dealer.MixRequest{Cut: num(3)}); err != nil {
+		if _, err := tb.Mix(ctx, as("tester"), mixed, api.MixRequest{Cut: num(3)}); err != nil {
 			t.Fatal(err)
 		}
 		tb.played(mixed)
@@ -84,7 +85,7 @@ func TestNothingLogsATape(t *testing.T) {
 		of.Disclosure = who
 		below := tb.commit("child-"+name, of).ID
 		tb.played(below)
-		ranges := dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000}, Disclosure: who}
+		ranges := api.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000}, Disclosure: who}
 		drawn := tb.draw("draws-"+name, ranges).ID
 		tb.played(drawn)
 		ids = append(ids, mixed, parent, below, drawn)
@@ -93,7 +94,7 @@ func TestNothingLogsATape(t *testing.T) {
 	cfg.Keys = newRing(t) // which opens nothing
 	blind := dealer.New(cfg)
 	for _, id := range ids {
-		blind.Transcript(ctx, id, dealer.View{Identity: "tester"})
+		blind.Transcript(ctx, id, api.View{Identity: "tester"})
 	}
 	text := log.text()
 	found := func(what string, forms []string) (n int) {
@@ -125,15 +126,15 @@ func TestNothingLogsATape(t *testing.T) {
 func (tb *table) played(id uint64) {
 	tb.t.Helper()
 	ctx := tb.t.Context()
-	first := dealer.DealRequest{Runs: []audit.Run{seat(1, "a"), board(1)}}
+	first := api.DealRequest{Runs: []audit.Run{seat(1, "a"), board(1)}}
 	tb.deal(id, first)
 	tb.deal(id, first)
-	tb.Deal(ctx, as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
-	tb.Deal(ctx, as("tester"), id, dealer.DealRequest{First: 4000, Runs: []audit.Run{seat(2, "b")}})
+	tb.Deal(ctx, as("tester"), id, api.DealRequest{Runs: []audit.Run{seat(2, "b")}})
+	tb.Deal(ctx, as("tester"), id, api.DealRequest{First: 4000, Runs: []audit.Run{seat(2, "b")}})
 	tb.close(id)
 	tb.close(id)
-	tb.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
-	for _, v := range []dealer.View{{}, {Identity: "tester"}, {Auditor: true}, {Identity: "tester", Recipient: "a"}} {
+	tb.Close(ctx, as("tester"), id, api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
+	for _, v := range []api.View{{}, {Identity: "tester"}, {Auditor: true}, {Identity: "tester", Recipient: "a"}} {
 		tb.transcript(id, v)
 	}
 	if _, err := tb.Status(ctx, id); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
@@ -51,22 +52,22 @@ func TestMemoryDaemon(t *testing.T) {
 	out := json.NewEncoder(os.Stdout)
 	for i := range 12 {
 		made, err := tb.Shuffle(t.Context(), as("house"), fmt.Sprint("key-", i),
-			dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "shoe-2"})
+			api.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "shoe-2"})
 		must(t, err)
 		for first := range i % 4 {
 			if _, err := tb.Deal(t.Context(), as("house"), made.ID,
-				dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "box")}}); err != nil {
+				api.DealRequest{First: first, Runs: []audit.Run{seat(1, "box")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		switch i % 3 {
 		case 1:
 			if _, err := tb.Close(t.Context(), as("house"), made.ID,
-				dealer.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
+				api.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
 				t.Fatal(err)
 			}
 		case 2:
-			if _, err := tb.Transcript(t.Context(), made.ID, dealer.View{Identity: "tester"}); err != nil {
+			if _, err := tb.Transcript(t.Context(), made.ID, api.View{Identity: "tester"}); err != nil {
 				t.Fatal(err)
 			}
 		}

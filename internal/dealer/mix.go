@@ -9,6 +9,8 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 )
 
 // beaconLead is how far ahead the round lies that the dealer chooses, in milliseconds: three
@@ -18,7 +20,7 @@ const beaconLead = 9000
 
 // checkRound fills in the round of a beacon that the request left open, and refuses a round that comes out at close_by
 // or later: it could not be revealed.
-func (d *Dealer) checkRound(c *audit.Context, closeBy *Time) error {
+func (d *Dealer) checkRound(c *audit.Context, closeBy *api.Time) error {
 	i := c.Find(audit.SourceBeacon)
 	if i < 0 {
 		return nil
@@ -32,7 +34,7 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *Time) error {
 		by = int64(*closeBy)
 	}
 	if at, known := audit.BeaconTime(p.Chain, p.Round); known && at >= by/1000 {
-		return wrongField("mix.beacon.round", "must come out before close_by")
+		return api.Invalid("mix.beacon.round", "must come out before close_by")
 	}
 	return nil
 }
@@ -41,42 +43,42 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *Time) error {
 // get the same answer for ever; other values for a mixed shuffle are ErrRepeated. Mix checks the
 // signature of a beacon before it writes it: a wrong one is audit.RuleBeacon. If the request has
 // none, Mix fetches the round: ErrBeaconEarly if it is not out, or no relay has it.
-func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixRequest) (Mix, error) {
-	return answer(ctx, d, id, request[Mix]{
-		may: func(r *record) error {
+func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req api.MixRequest) (api.Mix, error) {
+	return answer(ctx, d, id, request[api.Mix]{
+		may: func(r *record.Record) error {
 			if err := mayPlay(actor)(r); err != nil {
 				return err
 			}
-			return req.answers(r.commit.Context.Mixed())
+			return req.Answers(r.Commit.Context.Mixed())
 		},
 		durable: true,
-		stands:  func(r *record) bool { return r.mix != nil },
-		repeat:  func(r *record) (Mix, error) { return d.mixAgain(ctx, r, req) },
-		do:      func(r *record) (Mix, error) { return d.mix(ctx, actor, r, req) },
+		stands:  func(r *record.Record) bool { return r.Mix != nil },
+		repeat:  func(r *record.Record) (api.Mix, error) { return d.mixAgain(ctx, r, req) },
+		do:      func(r *record.Record) (api.Mix, error) { return d.mix(ctx, actor, r, req) },
 	})
 }
 
-func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record, req MixRequest) (Mix, error) {
-	if r.closed != nil {
-		return Mix{}, r.notOpen()
+func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record.Record, req api.MixRequest) (api.Mix, error) {
+	if r.Closed != nil {
+		return api.Mix{}, r.NotOpen()
 	}
-	if err := d.shuffles.AwaitWitnesses(ctx, r.id); err != nil {
-		return Mix{}, err
+	if err := d.shuffles.AwaitWitnesses(ctx, r.ID); err != nil {
+		return api.Mix{}, err
 	}
-	signature, err := d.round(ctx, r.commit.Context, req.Beacon)
+	signature, err := d.round(ctx, r.Commit.Context, req.Beacon)
 	if err != nil {
-		return Mix{}, err
+		return api.Mix{}, err
 	}
-	answered, receipt, err := d.appendOne(ctx, actor, &audit.Mix{Shuffle: r.id, Values: req.values(signature)})
-	return Mix{Answered: answered, Receipt: receipt}, err
+	answered, receipt, err := d.appendOne(ctx, actor, &audit.Mix{Shuffle: r.ID, Values: req.Values(signature)})
+	return api.Mix{Answered: answered, Receipt: receipt}, err
 }
 
-func (d *Dealer) mixAgain(ctx context.Context, r *record, req MixRequest) (Mix, error) {
-	if !slices.Equal(req.values(cmp.Or(req.Beacon, signatureIn(r.mix))), r.mix.Values) {
-		return Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", ErrRepeated, r.id)
+func (d *Dealer) mixAgain(ctx context.Context, r *record.Record, req api.MixRequest) (api.Mix, error) {
+	if !slices.Equal(req.Values(cmp.Or(req.Beacon, signatureIn(r.Mix))), r.Mix.Values) {
+		return api.Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", api.ErrRepeated, r.ID)
 	}
-	answered, receipt, err := again(ctx, r.rowOf(audit.TypeMix), d.cfg.Ledger.FirstReceipt)
-	return Mix{Answered: answered, Receipt: receipt}, err
+	answered, receipt, err := again(ctx, r.RowOf(audit.TypeMix), d.cfg.Ledger.FirstReceipt)
+	return api.Mix{Answered: answered, Receipt: receipt}, err
 }
 
 // round returns the signature of the plan's beacon, given or fetched, and checked under the key
@@ -87,7 +89,7 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 		return nil, nil
 	}
 	if p.Chain != audit.Quicknet {
-		return nil, illegal(audit.RuleBeacon, "the chain of the plan is not known to this version")
+		return nil, api.Illegal(audit.RuleBeacon, "the chain of the plan is not known to this version")
 	}
 	if given == nil {
 		fetched, err := d.fetch(ctx, p.Round)
@@ -97,20 +99,20 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 		given = &fetched
 	}
 	if err := beacon.Verify(p.Round, *given); err != nil {
-		return nil, illegal(audit.RuleBeacon, "round %d: %s", p.Round, err)
+		return nil, api.Illegal(audit.RuleBeacon, "round %d: %s", p.Round, err)
 	}
 	return given, nil
 }
 
 func (d *Dealer) fetch(ctx context.Context, round uint64) (signature [48]byte, err error) {
 	if d.cfg.Round == nil {
-		return signature, wrongField("beacon", "must be given: this daemon fetches no rounds")
+		return signature, api.Invalid("beacon", "must be given: this daemon fetches no rounds")
 	}
 	if out := beacon.TimeOf(round) * 1000; d.cfg.Now() < out {
-		return signature, fmt.Errorf("%w: round %d comes out in %d ms", ErrBeaconEarly, round, out-d.cfg.Now())
+		return signature, fmt.Errorf("%w: round %d comes out in %d ms", api.ErrBeaconEarly, round, out-d.cfg.Now())
 	}
 	if signature, err = d.cfg.Round(ctx, round); err != nil {
-		return signature, errors.Join(fmt.Errorf("%w: round %d", ErrBeaconEarly, round), err)
+		return signature, errors.Join(fmt.Errorf("%w: round %d", api.ErrBeaconEarly, round), err)
 	}
 	return signature, nil
 }

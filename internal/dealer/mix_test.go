@@ -12,7 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/beacontest"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/verify"
 )
@@ -70,7 +70,7 @@ func (tb *table) unwritten(f func()) {
 // judged is the verdict on the transcript that a dealer gets.
 func (tb *table) judged(id uint64, trust verify.Trust) *verify.Verdict {
 	tb.t.Helper()
-	b, err := tb.Transcript(tb.t.Context(), id, dealer.View{Identity: "tester"})
+	b, err := tb.Transcript(tb.t.Context(), id, api.View{Identity: "tester"})
 	must(tb.t, err)
 	trust.VKey = tb.vkey
 	return verify.Transcript(b, trust)
@@ -88,12 +88,12 @@ func TestMix(t *testing.T) {
 	onEachStore(t, setting{modes: allModes, at: roundTime(round.Round).Add(-time.Minute)},
 		func(t *testing.T, tb *table) {
 			values, hashes := slots("mix", 2)
-			s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-				Plan: &dealer.MixPlan{Slots: hashes, Beacon: &dealer.BeaconPlan{Round: new(round.Round)}, Cut: true}})
+			s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52",
+				Plan: &api.MixPlan{Slots: hashes, Beacon: &api.BeaconPlan{Round: new(round.Round)}, Cut: true}})
 			if plan := tb.commitOf(s.ID).Context.Plan; len(plan) != 4 || plan[2].Round != round.Round {
 				t.Errorf("the plan is %+v", plan)
 			}
-			right := dealer.MixRequest{Slots: values, Beacon: &round.Signature, Cut: num(17)}
+			right := api.MixRequest{Slots: values, Beacon: &round.Signature, Cut: num(17)}
 			tb.wrongMixes(s.ID, right)
 			mixed, err := tb.Mix(t.Context(), as("tester"), s.ID, right)
 			if err != nil || mixed.Repeated {
@@ -101,8 +101,8 @@ func TestMix(t *testing.T) {
 			}
 			tb.restart()
 			tb.repeatedMixes(s.ID, right, mixed)
-			d := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(30, "a"), board(22)},
-				Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
+			d := tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(30, "a"), board(22)},
+				Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}})
 			tb.repeatedMixes(s.ID, right, mixed) // also of a closed shuffle
 			v := tb.judged(s.ID, verify.Trust{Slots: values[:1]})
 			if v.Verdict != verify.Proved || stepOf(v, "beacon") != verify.StepOK {
@@ -116,11 +116,11 @@ func TestMix(t *testing.T) {
 }
 
 // wrongMixes sends values that are not the plan's; nothing is written.
-func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
+func (tb *table) wrongMixes(id uint64, right api.MixRequest) {
 	t := tb.t
 	t.Helper()
 	other := beacontest.Rounds()[0].Signature
-	with := func(change func(r *dealer.MixRequest)) dealer.MixRequest {
+	with := func(change func(r *api.MixRequest)) api.MixRequest {
 		r := right
 		r.Slots = slices.Clone(right.Slots)
 		change(&r)
@@ -129,30 +129,30 @@ func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
 	tb.unwritten(func() {
 		for name, c := range map[string]struct {
 			field, rule string
-			req         dealer.MixRequest
+			req         api.MixRequest
 		}{
-			"another value":   {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Slots[1][31] ^= 1 })},
-			"swapped values":  {"", audit.RuleMix, with(func(r *dealer.MixRequest) { slices.Reverse(r.Slots) })},
-			"one value twice": {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Slots[1] = r.Slots[0] })},
-			"a slot too few":  {"slots", "", with(func(r *dealer.MixRequest) { r.Slots = r.Slots[:1] })},
+			"another value":   {"", audit.RuleMix, with(func(r *api.MixRequest) { r.Slots[1][31] ^= 1 })},
+			"swapped values":  {"", audit.RuleMix, with(func(r *api.MixRequest) { slices.Reverse(r.Slots) })},
+			"one value twice": {"", audit.RuleMix, with(func(r *api.MixRequest) { r.Slots[1] = r.Slots[0] })},
+			"a slot too few":  {"slots", "", with(func(r *api.MixRequest) { r.Slots = r.Slots[:1] })},
 			"a slot too many": {"slots", "",
-				with(func(r *dealer.MixRequest) { r.Slots = append(r.Slots, [32]byte{}) })},
-			"no slots":           {"slots", "", with(func(r *dealer.MixRequest) { r.Slots = nil })},
-			"another round":      {"", audit.RuleBeacon, with(func(r *dealer.MixRequest) { r.Beacon = &other })},
-			"no signature":       {"", audit.RuleBeacon, with(func(r *dealer.MixRequest) { r.Beacon = new([48]byte) })},
-			"nothing to fetch":   {"beacon", "", with(func(r *dealer.MixRequest) { r.Beacon = nil })},
-			"no cut":             {"cut", "", with(func(r *dealer.MixRequest) { r.Cut = nil })},
-			"a cut of all cards": {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Cut = num(52) })},
-			"a cut below 0":      {"cut", "", with(func(r *dealer.MixRequest) { r.Cut = num(-1) })},
-			"a cut above 16 bit": {"cut", "", with(func(r *dealer.MixRequest) { r.Cut = num(17 + 1<<16) })},
+				with(func(r *api.MixRequest) { r.Slots = append(r.Slots, [32]byte{}) })},
+			"no slots":           {"slots", "", with(func(r *api.MixRequest) { r.Slots = nil })},
+			"another round":      {"", audit.RuleBeacon, with(func(r *api.MixRequest) { r.Beacon = &other })},
+			"no signature":       {"", audit.RuleBeacon, with(func(r *api.MixRequest) { r.Beacon = new([48]byte) })},
+			"nothing to fetch":   {"beacon", "", with(func(r *api.MixRequest) { r.Beacon = nil })},
+			"no cut":             {"cut", "", with(func(r *api.MixRequest) { r.Cut = nil })},
+			"a cut of all cards": {"", audit.RuleMix, with(func(r *api.MixRequest) { r.Cut = num(52) })},
+			"a cut below 0":      {"cut", "", with(func(r *api.MixRequest) { r.Cut = num(-1) })},
+			"a cut above 16 bit": {"cut", "", with(func(r *api.MixRequest) { r.Cut = num(17 + 1<<16) })},
 		} {
 			_, err := tb.Mix(t.Context(), as("tester"), id, c.req)
 			wantRefusal(t, name, err, c.field, c.rule)
 		}
-		_, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		_, err := tb.Deal(t.Context(), as("tester"), id, api.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 		wantRefusal(t, "a deal before the mix", err, "", audit.RuleMix)
 		_, err = tb.Shuffle(t.Context(), as("tester"), "child",
-			dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id}})
+			api.ShuffleRequest{Table: "t", Parent: &api.Parent{ID: id}})
 		wantRefusal(t, "what was not dealt, before the mix says what that is", err, "", audit.RuleMix)
 		if v := tb.judged(id, verify.Trust{}); v.Verdict != verify.Proved {
 			t.Errorf("before the mix the verdict is %+v", v)
@@ -161,7 +161,7 @@ func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
 }
 
 // repeatedMixes: the same values get the same answer, with or without the round's signature; others are refused.
-func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.Mix) {
+func (tb *table) repeatedMixes(id uint64, right api.MixRequest, first api.Mix) {
 	t := tb.t
 	t.Helper()
 	without := right
@@ -172,19 +172,19 @@ func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.
 		if diff := cmp.Diff(first, again, sameAnswer); diff != "" || err != nil {
 			t.Error("repeated without the signature:", err, diff)
 		}
-		for name, change := range map[string]func(r *dealer.MixRequest){
-			"another cut":        func(r *dealer.MixRequest) { r.Cut = num(18) },
-			"a cut above 16 bit": func(r *dealer.MixRequest) { r.Cut = num(17 + 1<<16) },
-			"no cut":             func(r *dealer.MixRequest) { r.Cut = nil },
-			"swapped values":     func(r *dealer.MixRequest) { r.Slots = [][32]byte{r.Slots[1], r.Slots[0]} },
-			"fewer values":       func(r *dealer.MixRequest) { r.Slots = r.Slots[:1] },
-			"another signature":  func(r *dealer.MixRequest) { r.Beacon = &other },
+		for name, change := range map[string]func(r *api.MixRequest){
+			"another cut":        func(r *api.MixRequest) { r.Cut = num(18) },
+			"a cut above 16 bit": func(r *api.MixRequest) { r.Cut = num(17 + 1<<16) },
+			"no cut":             func(r *api.MixRequest) { r.Cut = nil },
+			"swapped values":     func(r *api.MixRequest) { r.Slots = [][32]byte{r.Slots[1], r.Slots[0]} },
+			"fewer values":       func(r *api.MixRequest) { r.Slots = r.Slots[:1] },
+			"another signature":  func(r *api.MixRequest) { r.Beacon = &other },
 		} {
 			req := right
 			change(&req)
 			_, err := tb.Mix(t.Context(), as("tester"), id, req)
-			var request *dealer.RequestError
-			if !errors.Is(err, dealer.ErrRepeated) && !errors.As(err, &request) {
+			var request *api.RequestError
+			if !errors.Is(err, api.ErrRepeated) && !errors.As(err, &request) {
 				t.Errorf("%s is answered after the mix: %v", name, err)
 			}
 		}
@@ -192,9 +192,9 @@ func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.
 }
 
 // checkMixed computes the order from the ledger's bytes and holds the deal against it.
-func (tb *table) checkMixed(id uint64, d dealer.Deal, values [][32]byte, signature [48]byte, cut int) {
+func (tb *table) checkMixed(id uint64, d api.Deal, values [][32]byte, signature [48]byte, cut int) {
 	tb.t.Helper()
-	tr := tb.transcript(id, dealer.View{})
+	tr := tb.transcript(id, api.View{})
 	r, err := audit.ParseReceipt(tr.Receipts[1])
 	must(tb.t, err)
 	var all []audit.MixValue
@@ -232,30 +232,30 @@ func TestMixPlans(t *testing.T) {
 	_, hashes := slots("plans", 33)
 	for name, c := range map[string]struct {
 		field, rule string
-		plan        dealer.MixPlan
+		plan        api.MixPlan
 	}{
-		"nothing":            {"mix", "", dealer.MixPlan{}},
-		"equal slots":        {"mix.slots[2]", "", dealer.MixPlan{Slots: [][32]byte{hashes[0], hashes[1], hashes[0]}}},
-		"33 sources":         {"mix", "", dealer.MixPlan{Slots: hashes}},
-		"32 slots and a cut": {"mix", "", dealer.MixPlan{Slots: hashes[:32], Cut: true}},
+		"nothing":            {"mix", "", api.MixPlan{}},
+		"equal slots":        {"mix.slots[2]", "", api.MixPlan{Slots: [][32]byte{hashes[0], hashes[1], hashes[0]}}},
+		"33 sources":         {"mix", "", api.MixPlan{Slots: hashes}},
+		"32 slots and a cut": {"mix", "", api.MixPlan{Slots: hashes[:32], Cut: true}},
 		"a round that is out": {"", audit.RuleBeacon,
-			dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(before.Round)}}},
-		"an old round": {"", audit.RuleBeacon, dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(1))}}},
+			api.MixPlan{Beacon: &api.BeaconPlan{Round: new(before.Round)}}},
+		"an old round": {"", audit.RuleBeacon, api.MixPlan{Beacon: &api.BeaconPlan{Round: new(uint64(1))}}},
 		"no such round": {"mix.beacon.round", "",
-			dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(uint64(audit.MaxInteger + 1))}}},
+			api.MixPlan{Beacon: &api.BeaconPlan{Round: new(uint64(audit.MaxInteger + 1))}}},
 	} {
 		tb.unwritten(func() {
 			_, err := tb.Shuffle(t.Context(), as("tester"), "k",
-				dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &c.plan})
+				api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &c.plan})
 			wantRefusal(t, name, err, c.field, c.rule)
 		})
 	}
-	with := func(key string, plan dealer.MixPlan) dealer.ShuffleRequest {
-		return dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &plan}
+	with := func(key string, plan api.MixPlan) api.ShuffleRequest {
+		return api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &plan}
 	}
 	// A refused request used no key, and the next round is not out.
-	tb.commit("k", with("k", dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(last.Round)}}))
-	chosen := with("chosen", dealer.MixPlan{Beacon: new(dealer.BeaconPlan)})
+	tb.commit("k", with("k", api.MixPlan{Beacon: &api.BeaconPlan{Round: new(last.Round)}}))
+	chosen := with("chosen", api.MixPlan{Beacon: new(api.BeaconPlan)})
 	s := tb.commit("chosen", chosen)
 	plan := tb.commitOf(s.ID).Context.Plan
 	if at := roundTime(plan[0].Round); !at.After(tb.now()) || at.After(tb.now().Add(time.Minute)) {
@@ -267,11 +267,11 @@ func TestMixPlans(t *testing.T) {
 	}
 	few := newTableWith(t, setting{modes: 1 << (audit.SourceSlot - 1)})
 	few.unwritten(func() {
-		for _, plan := range []dealer.MixPlan{{Cut: true}, {Beacon: new(dealer.BeaconPlan)},
+		for _, plan := range []api.MixPlan{{Cut: true}, {Beacon: new(api.BeaconPlan)},
 			{Slots: hashes[:1], Cut: true}} {
 			_, err := few.Shuffle(t.Context(), as("tester"), "k", with("k", plan))
 			wantRefusal(t, "a source that the ledger does not declare", err, "", audit.RuleMixModes)
 		}
 	})
-	few.commit("k", with("k", dealer.MixPlan{Slots: hashes[:1]}))
+	few.commit("k", with("k", api.MixPlan{Slots: hashes[:1]}))
 }

@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -23,19 +24,19 @@ import (
 func TestSlotOnce(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
 		_, hashes := slots("once", 34)
-		plan := &dealer.MixPlan{Slots: hashes[:2]}
-		first := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan}
+		plan := &api.MixPlan{Slots: hashes[:2]}
+		first := api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan}
 		s := tb.commit("first", first)
 		again := func(when string) {
 			t.Helper()
 			tb.unwritten(func() {
 				for _, table := range []string{"t", "u"} {
-					one := &dealer.MixPlan{Slots: [][32]byte{hashes[9], hashes[1]}, Cut: true}
+					one := &api.MixPlan{Slots: [][32]byte{hashes[9], hashes[1]}, Cut: true}
 					_, err := tb.Shuffle(t.Context(), as("tester"), "second",
-						dealer.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
+						api.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
 					wantRefusal(t, when+", a shuffle at "+table, err, "", audit.RuleSlot)
 					_, err = tb.Draws(t.Context(), as("tester"), "second",
-						dealer.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
+						api.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
 					wantRefusal(t, when+", a draw at "+table, err, "", audit.RuleSlot)
 				}
 				if diff := cmp.Diff(s, tb.commit("first", first), sameAnswer); diff != "" {
@@ -53,8 +54,8 @@ func TestSlotOnce(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range 8 {
 				wg.Go(func() {
-					req := dealer.ShuffleRequest{Table: fmt.Sprintf("t%d", i%3), Deck: "standard-52",
-						Plan: &dealer.MixPlan{Slots: [][32]byte{hash}}}
+					req := api.ShuffleRequest{Table: fmt.Sprintf("t%d", i%3), Deck: "standard-52",
+						Plan: &api.MixPlan{Slots: [][32]byte{hash}}}
 					_, err := daemons[i%2].Shuffle(context.Background(), as("tester"), fmt.Sprintf("%d-%d", n, i), req)
 					var illegal *audit.Illegal
 					switch {
@@ -94,18 +95,18 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 	onEachStore(t, setting{modes: allModes, witnesses: 2}, func(t *testing.T, tb *table) {
 		values, hashes := slots("witnessed", 1)
 		tb.witnesses[1].Down(true)
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-			Plan: &dealer.MixPlan{Slots: hashes}})
+		s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52",
+			Plan: &api.MixPlan{Slots: hashes}})
 		tb.unwritten(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			_, err := tb.Mix(ctx, as("tester"), s.ID, dealer.MixRequest{Slots: values})
+			_, err := tb.Mix(ctx, as("tester"), s.ID, api.MixRequest{Slots: values})
 			wantIs(t, "a mix before the witnesses", err, ledger.ErrNotWitnessed)
 		})
 		tb.witnesses[1].Down(false)
 		var err error
 		for range 5 {
-			if _, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); !errors.Is(err,
+			if _, err = tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Slots: values}); !errors.Is(err,
 				ledger.ErrNotWitnessed) {
 				break
 			}
@@ -116,8 +117,8 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 		if mix.Checkpoint <= s.ID {
 			t.Errorf("the mix names a cosigned checkpoint of %d entries, the commit is entry %d", mix.Checkpoint, s.ID)
 		}
-		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
-		tb.transcript(s.ID, dealer.View{})
+		tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+		tb.transcript(s.ID, api.View{})
 	})
 }
 
@@ -134,20 +135,20 @@ func TestFetchedRound(t *testing.T) {
 		return answer, failure
 	}
 	tb.Dealer = dealer.New(tb.cfg)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-		Plan: &dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round.Round)}}})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52",
+		Plan: &api.MixPlan{Beacon: &api.BeaconPlan{Round: new(round.Round)}}})
 	mix := func() error {
-		_, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{})
+		_, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{})
 		return err
 	}
 	tb.unwritten(func() {
-		wantIs(t, "before the round", mix(), dealer.ErrBeaconEarly)
+		wantIs(t, "before the round", mix(), api.ErrBeaconEarly)
 		if len(asked) > 0 {
 			t.Error("it was asked for before it was out")
 		}
 		tb.pass(31 * time.Second)
 		failure = errors.New("no relay answers")
-		wantIs(t, "no relay", mix(), dealer.ErrBeaconEarly)
+		wantIs(t, "no relay", mix(), api.ErrBeaconEarly)
 		failure, answer = nil, beacontest.Rounds()[0].Signature
 		wantRefusal(t, "another round", mix(), "", audit.RuleBeacon)
 	})

@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 	"shuffled/internal/inspect"
 	"shuffled/internal/verify"
 )
@@ -18,7 +19,7 @@ func (m *model) judge() {
 		m.repeated(r, a, player{table: m.tb})
 	}
 	for _, p := range m.plays {
-		b, err := m.tb.Transcript(context.Background(), p.id, dealer.View{Identity: "tester"})
+		b, err := m.tb.Transcript(context.Background(), p.id, api.View{Identity: "tester"})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -133,12 +134,12 @@ type player struct {
 }
 
 // asked is the answer to an operation, or that to its single request.
-func asked[T any](p player, op dealer.Operation, alone func() (T, error)) (answer T, err error) {
+func asked[T any](p player, op batch.Operation, alone func() (T, error)) (answer T, err error) {
 	if !p.inBatch {
 		return alone()
 	}
 	op.Of = -1
-	results, err := p.batch(context.Background(), []dealer.Operation{op, op}, false)
+	results, err := p.batch(context.Background(), []batch.Operation{op, op}, false)
 	if err != nil {
 		return answer, err
 	}
@@ -155,29 +156,29 @@ func asked[T any](p player, op dealer.Operation, alone func() (T, error)) (answe
 	return first.Answer.(T), nil
 }
 
-func (p player) Shuffle(ctx context.Context, by audit.Actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle,
+func (p player) Shuffle(ctx context.Context, by audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle,
 	error) {
-	return asked(p, dealer.Operation{Table: req.Table, Key: key, Cards: &req},
-		func() (dealer.Shuffle, error) { return p.Dealer.Shuffle(ctx, by, key, req) })
+	return asked(p, batch.Operation{Table: req.Table, Key: key, Cards: &req},
+		func() (api.Shuffle, error) { return p.Dealer.Shuffle(ctx, by, key, req) })
 }
 
-func (p player) Draws(ctx context.Context, by audit.Actor, key string, req dealer.DrawsRequest) (dealer.Shuffle,
+func (p player) Draws(ctx context.Context, by audit.Actor, key string, req api.DrawsRequest) (api.Shuffle,
 	error) {
-	return asked(p, dealer.Operation{Table: req.Table, Key: key, Draws: &req},
-		func() (dealer.Shuffle, error) { return p.Dealer.Draws(ctx, by, key, req) })
+	return asked(p, batch.Operation{Table: req.Table, Key: key, Draws: &req},
+		func() (api.Shuffle, error) { return p.Dealer.Draws(ctx, by, key, req) })
 }
 
-func (p player) Mix(ctx context.Context, by audit.Actor, id uint64, req dealer.MixRequest) (dealer.Mix, error) {
-	return asked(p, dealer.Operation{Shuffle: id, Mix: &req},
-		func() (dealer.Mix, error) { return p.Dealer.Mix(ctx, by, id, req) })
+func (p player) Mix(ctx context.Context, by audit.Actor, id uint64, req api.MixRequest) (api.Mix, error) {
+	return asked(p, batch.Operation{Shuffle: id, Mix: &req},
+		func() (api.Mix, error) { return p.Dealer.Mix(ctx, by, id, req) })
 }
 
-func (p player) Deal(ctx context.Context, by audit.Actor, id uint64, req dealer.DealRequest) (dealer.Deal, error) {
-	return asked(p, dealer.Operation{Shuffle: id, Deal: &req},
-		func() (dealer.Deal, error) { return p.Dealer.Deal(ctx, by, id, req) })
+func (p player) Deal(ctx context.Context, by audit.Actor, id uint64, req api.DealRequest) (api.Deal, error) {
+	return asked(p, batch.Operation{Shuffle: id, Deal: &req},
+		func() (api.Deal, error) { return p.Dealer.Deal(ctx, by, id, req) })
 }
 
-func (p player) Close(ctx context.Context, by audit.Actor, id uint64, req dealer.CloseRequest) (dealer.Close, error) {
-	return asked(p, dealer.Operation{Shuffle: id, Close: &req},
-		func() (dealer.Close, error) { return p.Dealer.Close(ctx, by, id, req) })
+func (p player) Close(ctx context.Context, by audit.Actor, id uint64, req api.CloseRequest) (api.Close, error) {
+	return asked(p, batch.Operation{Shuffle: id, Close: &req},
+		func() (api.Close, error) { return p.Dealer.Close(ctx, by, id, req) })
 }

@@ -9,32 +9,32 @@ import (
 	"pgregory.net/rapid"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/wire"
 )
 
 // terms draws what commits of all kinds may have.
-func (m *model) terms(r *rapid.T) (table, key string, who audit.Disclosure, closeBy *dealer.Time) {
+func (m *model) terms(r *rapid.T) (table, key string, who audit.Disclosure, closeBy *api.Time) {
 	table = rapid.SampledFrom([]string{"t", "u"}).Draw(r, "table")
 	m.keys++
 	who = rapid.SampledFrom([]audit.Disclosure{0, audit.DisclosurePublic, audit.DisclosureAuditor}).Draw(r,
 		"disclosure")
 	if rapid.Bool().Draw(r, "soon") {
 		at := m.now() + rapid.Int64Range(0, 900).Draw(r, "life")*1000
-		closeBy = new(dealer.Time(at))
+		closeBy = new(api.Time(at))
 	}
 	return table, fmt.Sprint("key-", m.keys), who, closeBy
 }
 
 // plan draws a mix plan; slots are now and then those of another shuffle.
-func (m *model) plan(r *rapid.T, table string, cards bool) (plan *dealer.MixPlan, values [][32]byte, taken bool) {
+func (m *model) plan(r *rapid.T, table string, cards bool) (plan *api.MixPlan, values [][32]byte, taken bool) {
 	if rapid.IntRange(0, 2).Draw(r, "plan") > 0 {
 		return nil, nil, false
 	}
 	n := rapid.IntRange(0, 2).Draw(r, "slots")
-	plan = &dealer.MixPlan{Cut: wire.True(cards && (n == 0 || rapid.Bool().Draw(r, "cut")))}
+	plan = &api.MixPlan{Cut: wire.True(cards && (n == 0 || rapid.Bool().Draw(r, "cut")))}
 	if n == 0 && !plan.Cut {
 		return nil, nil, false
 	}
@@ -58,12 +58,12 @@ func (m *model) commit(r *rapid.T) {
 	plan, values, taken := m.plan(r, at, true)
 	deck := rapid.SampledFrom([]string{"standard-52", "short-36"}).Draw(r, "deck")
 	n := map[string]int{"standard-52": 52, "short-36": 36}[deck]
-	req := dealer.ShuffleRequest{Table: at, Deck: deck, Disclosure: who, CloseBy: closeBy, Plan: plan}
+	req := api.ShuffleRequest{Table: at, Deck: deck, Disclosure: who, CloseBy: closeBy, Plan: plan}
 	p := &play{table: at, m: n, plan: plan, values: values}
 	if rapid.Bool().Draw(r, "take") {
 		p.m = rapid.IntRange(1, 12).Draw(r, "cards")
 		req.Take = &p.m
-		req.EndAt = &dealer.EndAt{Lo: 1, Hi: p.m}
+		req.EndAt = &api.EndAt{Lo: 1, Hi: p.m}
 	}
 	want := m.blocked(at, deck)
 	switch {
@@ -86,7 +86,7 @@ func (m *model) commit(r *rapid.T) {
 
 func (m *model) draw(r *rapid.T) {
 	at, key, who, closeBy := m.terms(r)
-	req := dealer.DrawsRequest{Table: at, Disclosure: who, CloseBy: closeBy}
+	req := api.DrawsRequest{Table: at, Disclosure: who, CloseBy: closeBy}
 	p := &play{table: at}
 	taken := false
 	switch rapid.IntRange(0, 2).Draw(r, "kind") {
@@ -95,10 +95,10 @@ func (m *model) draw(r *rapid.T) {
 		p.m, p.draw = len(req.Ranges), true
 	case 1:
 		p.m = rapid.IntRange(1, 5).Draw(r, "take")
-		req.Numbers = &dealer.Numbers{Of: 20, Take: p.m}
+		req.Numbers = &api.Numbers{Of: 20, Take: p.m}
 		p.draw, p.numbers = true, true
 	default:
-		req.Wheel = []dealer.Stop{{Label: "a", Weight: 3}, {Label: "b", Weight: 1}}
+		req.Wheel = []api.Stop{{Label: "a", Weight: 3}, {Label: "b", Weight: 1}}
 		p.m = 1
 	}
 	req.Plan, p.values, taken = m.plan(r, at, !p.draw)
@@ -127,7 +127,7 @@ func (m *model) draw(r *rapid.T) {
 func (m *model) child(r *rapid.T) {
 	of := m.one(r)
 	_, key, who, _ := m.terms(r)
-	req := dealer.ShuffleRequest{Table: of.table, Parent: &dealer.Parent{ID: of.id}, Disclosure: who}
+	req := api.ShuffleRequest{Table: of.table, Parent: &api.Parent{ID: of.id}, Disclosure: who}
 	cards := of.m - of.next
 	if of.m >= 2 && rapid.Bool().Draw(r, "listed") {
 		cards = rapid.IntRange(2, min(6, of.m)).Draw(r, "cards")
@@ -155,7 +155,7 @@ func (m *model) child(r *rapid.T) {
 		return // the deck is its root ancestor's, which the model does not follow
 	}
 	if m.expect(r, "child", want, err) {
-		of.ended = &dealer.CloseRequest{Outcome: audit.OutcomeContinued}
+		of.ended = &api.CloseRequest{Outcome: audit.OutcomeContinued}
 		of.child = &play{table: of.table, m: cards, kid: true}
 		m.begun(r, s, of.child)
 		m.answer("child", s, func(d player) (any,
@@ -167,7 +167,7 @@ func (m *model) child(r *rapid.T) {
 
 func (m *model) mix(r *rapid.T) {
 	p := m.one(r)
-	req := dealer.MixRequest{Slots: p.values}
+	req := api.MixRequest{Slots: p.values}
 	if p.plan != nil && p.plan.Cut {
 		req.Cut = num(rapid.IntRange(0, p.m-1).Draw(r, "cut"))
 	}
@@ -203,7 +203,7 @@ func (m *model) mix(r *rapid.T) {
 
 func (m *model) deal(r *rapid.T) {
 	p := m.one(r)
-	req := dealer.DealRequest{First: p.next, Runs: []audit.Run{seat(rapid.IntRange(1, 4).Draw(r, "count"), "seat-1")}}
+	req := api.DealRequest{First: p.next, Runs: []audit.Run{seat(rapid.IntRange(1, 4).Draw(r, "count"), "seat-1")}}
 	switch rapid.IntRange(0, 9).Draw(r, "kind") {
 	case 0:
 		req.First = rapid.IntRange(0, p.m).Draw(r, "first")
@@ -212,7 +212,7 @@ func (m *model) deal(r *rapid.T) {
 	case 2:
 		req.Runs = []audit.Run{{Count: max(1, p.m-p.next), Purpose: audit.PurposeOrder}}
 	case 3:
-		req.Close = &dealer.CloseRequest{Outcome: rapid.SampledFrom([]audit.Outcome{audit.OutcomeCompleted,
+		req.Close = &api.CloseRequest{Outcome: rapid.SampledFrom([]audit.Outcome{audit.OutcomeCompleted,
 			audit.OutcomeEndedEarly}).Draw(r, "outcome")}
 	}
 	count := 0
@@ -258,7 +258,7 @@ func (m *model) deal(r *rapid.T) {
 
 func (m *model) close(r *rapid.T) {
 	p := m.one(r)
-	req := rapid.SampledFrom([]dealer.CloseRequest{{Outcome: audit.OutcomeCompleted},
+	req := rapid.SampledFrom([]api.CloseRequest{{Outcome: audit.OutcomeCompleted},
 		{Outcome: audit.OutcomeEndedEarly},
 		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal},
 		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonRegulator}}).Draw(r, "close")
@@ -289,7 +289,7 @@ func (m *model) expire(r *rapid.T) {
 	want := 0
 	for _, p := range m.plays {
 		if p.ended == nil && m.now() >= p.closeBy {
-			p.ended = &dealer.CloseRequest{Outcome: audit.OutcomeExpired}
+			p.ended = &api.CloseRequest{Outcome: audit.OutcomeExpired}
 			want++
 		}
 	}
@@ -304,7 +304,7 @@ func (m *model) expire(r *rapid.T) {
 }
 
 func (m *model) throwSwitch(r *rapid.T) {
-	req := rapid.SampledFrom([]dealer.SwitchRequest{{Scope: audit.ScopeLedger}, {Scope: audit.ScopeTable, Table: "t"},
+	req := rapid.SampledFrom([]api.SwitchRequest{{Scope: audit.ScopeLedger}, {Scope: audit.ScopeTable, Table: "t"},
 		{Scope: audit.ScopeDeck, Deck: "short-36"}}).Draw(r, "switch")
 	name := map[audit.Scope]string{audit.ScopeLedger: "ledger", audit.ScopeTable: "table t",
 		audit.ScopeDeck: "deck short-36"}[req.Scope]

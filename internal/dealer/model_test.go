@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 )
 
@@ -72,16 +72,16 @@ type play struct {
 	m, next int
 	draw    bool
 	numbers bool // which are dealt public
-	plan    *dealer.MixPlan
+	plan    *api.MixPlan
 	values  [][32]byte // of its slots
-	mixed   *dealer.MixRequest
-	deals   map[int]dealer.DealRequest // by first place
+	mixed   *api.MixRequest
+	deals   map[int]api.DealRequest // by first place
 	cards   []audit.Card
 	closeBy int64
-	ended   *dealer.CloseRequest // nil: it is open
-	child   *play                // that continues it
-	kid     bool                 // it continues another
-	aside   bool                 // a close of its table set it aside
+	ended   *api.CloseRequest // nil: it is open
+	child   *play             // that continues it
+	kid     bool              // it continues another
+	aside   bool              // a close of its table set it aside
 }
 
 // model knows the rules, written down again.
@@ -158,14 +158,14 @@ func (m *model) one(r *rapid.T) *play {
 func (m *model) expect(r *rapid.T, what, want string, err error) bool {
 	got := ""
 	var illegal *audit.Illegal
-	var request *dealer.RequestError
+	var request *api.RequestError
 	switch {
 	case err == nil:
 	case errors.As(err, &illegal):
 		got = illegal.Code
 	case errors.As(err, &request):
 		got = "field " + request.Field
-	case errors.Is(err, dealer.ErrRepeated):
+	case errors.Is(err, api.ErrRepeated):
 		got = "repeated"
 	default:
 		got = err.Error()
@@ -200,11 +200,11 @@ func (m *model) blocked(table, deck string) string {
 }
 
 // begun notes a commit that was answered.
-func (m *model) begun(r *rapid.T, s dealer.Shuffle, p *play) {
+func (m *model) begun(r *rapid.T, s api.Shuffle, p *play) {
 	m.serials[p.table]++
 	m.opened[p.table] = true
 	p.id, p.table, p.serial, p.closeBy = s.ID, s.Table, s.Serial, int64(s.CloseBy)
-	p.deals = make(map[int]dealer.DealRequest)
+	p.deals = make(map[int]api.DealRequest)
 	if s.Serial != m.serials[p.table] {
 		r.Fatalf("serial %d of table %s, want %d", s.Serial, p.table, m.serials[p.table])
 	}
@@ -257,11 +257,11 @@ func (m *model) look(r *rapid.T) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	closed := s.State == dealer.StateClosed || s.State == dealer.StateContinued
+	closed := s.State == api.StateClosed || s.State == api.StateContinued
 	if s.Next != p.next || closed != (p.ended != nil) || (s.Mixed != nil && *s.Mixed) != (p.mixed != nil) ||
 		s.Serial != p.serial ||
 		p.ended != nil && (s.Outcome != p.ended.Outcome.String() || s.Reason != p.ended.Reason.String()) ||
-		(s.State == dealer.StateOverdue) != (p.ended == nil && m.now() >= p.closeBy) {
+		(s.State == api.StateOverdue) != (p.ended == nil && m.now() >= p.closeBy) {
 		r.Fatalf("shuffle %d is %+v, the model has %+v", p.id, s, p)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/verify"
@@ -27,7 +27,7 @@ func keyAt(at time.Time, n int) string {
 // tape, also after a restart and behind a later rule that refuses new commits.
 func TestLyingKeys(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		single := keyAt(tb.now().Add(time.Hour), 1)
 		first := tb.commit(single, req)
 		tb.restart()
@@ -49,7 +49,7 @@ func TestLyingKeys(t *testing.T) {
 		}
 		same("after a restart")
 		if _, err := tb.SetSwitch(t.Context(), as("admin"),
-			dealer.SwitchRequest{Scope: audit.ScopeLedger, Reason: "a test"}); err != nil {
+			api.SwitchRequest{Scope: audit.ScopeLedger, Reason: "a test"}); err != nil {
 			t.Fatal(err)
 		}
 		same("behind a switch")
@@ -66,9 +66,9 @@ func TestLyingKeys(t *testing.T) {
 func TestKeysLast(t *testing.T) {
 	const day = 24 * time.Hour
 	onEachStore(t, setting{at: time.Now().Add(-40 * day)}, func(t *testing.T, tb *table) {
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-		other := dealer.ShuffleRequest{Table: "t", Deck: "short-36"}
-		draws := dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}}
+		req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		other := api.ShuffleRequest{Table: "t", Deck: "short-36"}
+		draws := api.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}}
 		keys := []string{"hand-1", keyAt(tb.now(), 1), keyAt(tb.now().Add(time.Second), 2)}
 		var first []any
 		send := func() (answers []any) {
@@ -98,7 +98,7 @@ func TestKeysLast(t *testing.T) {
 				}
 				for _, key := range keys {
 					_, err := tb.Shuffle(t.Context(), as("tester"), key, other)
-					wantIs(t, step.name+", another request", err, dealer.ErrKeyReused)
+					wantIs(t, step.name+", another request", err, api.ErrKeyReused)
 				}
 			})
 			if n := tb.cfg.Entropy.Stats().Tapes - tapes; n != 0 {
@@ -133,16 +133,16 @@ func TestTranscriptAcrossRotations(t *testing.T) {
 			tb.append(&audit.Key{Subject: audit.SubjectSigning, Public: public})
 		}
 		s := tb.commit("key", hand)
-		before, err := tb.Transcript(t.Context(), s.ID, dealer.View{})
+		before, err := tb.Transcript(t.Context(), s.ID, api.View{})
 		must(t, err)
 		rotate(pins[1])
 		if _, err := tb.Deal(t.Context(), as("tester"), s.ID,
-			dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}); err != nil {
+			api.DealRequest{Runs: []audit.Run{seat(2, "a")}}); err != nil {
 			t.Fatal(err)
 		}
 		rotate(pins[2])
 		tb.close(s.ID)
-		after, err := tb.Transcript(t.Context(), s.ID, dealer.View{})
+		after, err := tb.Transcript(t.Context(), s.ID, api.View{})
 		must(t, err)
 		if v := verify.Transcript(before, verify.Trust{VKey: pins[0]}); v.Verdict != verify.Proved {
 			t.Errorf("a file of before: %+v", v)
@@ -198,7 +198,7 @@ func TestNewKeyLeaves(t *testing.T) {
 	h := &held{Store: tb.cfg.Store, hold: make(chan struct{}), entered: make(chan struct{}),
 		written: make(chan error, 1)}
 	ctx, leave := context.WithCancel(t.Context())
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	tb.commit("first", req) // from here on it is alone
 	tb.Ledger().Close()
 	hold := h.hold
@@ -227,7 +227,7 @@ func TestNewKeyLeaves(t *testing.T) {
 func TestLyingKeyLatched(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	key := keyAt(tb.now().Add(time.Hour), 1)
 	first := tb.commit(key, req)
 	tb.restart()
@@ -236,7 +236,7 @@ func TestLyingKeyLatched(t *testing.T) {
 	if diff := cmp.Diff(first, tb.commit(key, req), sameAnswer); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := tb.Shuffle(t.Context(), as("tester"), keyAt(tb.now(), 2), req); !errors.Is(err, dealer.ErrEntropy) {
+	if _, err := tb.Shuffle(t.Context(), as("tester"), keyAt(tb.now(), 2), req); !errors.Is(err, api.ErrEntropy) {
 		t.Errorf("a new key: %v", err)
 	}
 }
@@ -246,9 +246,9 @@ func TestLyingKeyLatched(t *testing.T) {
 func TestTakenSlotOfAChild(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
 		_, hashes := slots("taken", 1)
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		parent := tb.commit("parent", req)
-		req.Plan = &dealer.MixPlan{Slots: hashes}
+		req.Plan = &api.MixPlan{Slots: hashes}
 		tb.commit("slot", req)
 		tb.Ledger().Close()
 		tb.serve(&held{Store: tb.cfg.Store, sent: func(b ledger.Batch) {
@@ -259,7 +259,7 @@ func TestTakenSlotOfAChild(t *testing.T) {
 			}
 		}}, tb.open.Mark)
 		_, err := tb.Shuffle(t.Context(), as("tester"), "child",
-			dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}, Plan: req.Plan})
+			api.ShuffleRequest{Table: "t", Parent: &api.Parent{ID: parent.ID}, Plan: req.Plan})
 		var illegal *audit.Illegal
 		if !errors.As(err, &illegal) || illegal.Code != audit.RuleSlot {
 			t.Errorf("a slot that is taken: %v", err)
@@ -271,14 +271,14 @@ func TestTakenSlotOfAChild(t *testing.T) {
 func TestLyingKeyOfAChild(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	lying := keyAt(tb.now().Add(time.Hour), 1)
 	used := tb.commit(lying, req)
 	if _, err := tb.Close(t.Context(), as("tester"), used.ID,
-		dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+		api.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
-	by := dealer.Time(tb.now().Add(7000 * time.Second).UnixMilli())
+	by := api.Time(tb.now().Add(7000 * time.Second).UnixMilli())
 	req.CloseBy = &by
 	parent := tb.commit("parent", req)
 	tb.Ledger().Close()
@@ -291,8 +291,8 @@ func TestLyingKeyOfAChild(t *testing.T) {
 	}}, tb.open.Mark)
 	tb.pass(time.Hour)
 	_, err := tb.Shuffle(t.Context(), as("tester"), lying,
-		dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
-	if !errors.Is(err, dealer.ErrKeyReused) {
+		api.ShuffleRequest{Table: "t", Parent: &api.Parent{ID: parent.ID}})
+	if !errors.Is(err, api.ErrKeyReused) {
 		t.Errorf("another request under the key: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store/sqlite"
 )
@@ -40,18 +41,18 @@ func (c calls) answered(tb *table, actor audit.Actor) {
 	}
 }
 
-func (tb *table) callDeal(id uint64, req dealer.DealRequest) func(context.Context, audit.Actor) error {
+func (tb *table) callDeal(id uint64, req api.DealRequest) func(context.Context, audit.Actor) error {
 	return func(ctx context.Context, by audit.Actor) error { _, err := tb.Deal(ctx, by, id, req); return err }
 }
 
 func (tb *table) callMix(id uint64, cut int) func(context.Context, audit.Actor) error {
 	return func(ctx context.Context, by audit.Actor) error {
-		_, err := tb.Mix(ctx, by, id, dealer.MixRequest{Cut: num(cut)})
+		_, err := tb.Mix(ctx, by, id, api.MixRequest{Cut: num(cut)})
 		return err
 	}
 }
 
-func (tb *table) callClose(id uint64, req dealer.CloseRequest) func(context.Context, audit.Actor) error {
+func (tb *table) callClose(id uint64, req api.CloseRequest) func(context.Context, audit.Actor) error {
 	return func(ctx context.Context, by audit.Actor) error { _, err := tb.Close(ctx, by, id, req); return err }
 }
 
@@ -63,22 +64,22 @@ func (tb *table) callChild(key string, id uint64) func(context.Context, audit.Ac
 }
 
 var (
-	ended  = dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
-	voided = dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}
+	ended  = api.CloseRequest{Outcome: audit.OutcomeEndedEarly}
+	voided = api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}
 )
 
 // TestOwner: nobody but the identity that committed a shuffle mixes, deals, continues and closes it, and nobody else is
 // answered what it was answered (docs/SPEC.md section 9, owner).
 func TestOwner(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
+		s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Cut: true}})
 		mallory := as("mallory")
-		first, next := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}},
-			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
+		first, next := api.DealRequest{Runs: []audit.Run{seat(2, "a")}},
+			api.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
 		final := next
 		final.Close = &ended
 		calls{"mix": tb.callMix(s.ID, 9), "deal": tb.callDeal(s.ID, first)}.refused(tb, mallory, audit.RuleOwner)
-		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)}); err != nil {
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Cut: num(9)}); err != nil {
 			t.Fatal(err)
 		}
 		tb.deal(s.ID, first)
@@ -99,7 +100,7 @@ func TestOwner(t *testing.T) {
 			refused(tb, mallory, audit.RuleOwner)
 		calls{"mix": tb.callMix(s.ID, 9), "deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID),
 			"close": tb.callClose(below.ID, ended)}.answered(tb, as("tester"))
-		tb.transcript(s.ID, dealer.View{})
+		tb.transcript(s.ID, api.View{})
 	})
 }
 
@@ -107,9 +108,9 @@ func TestOwner(t *testing.T) {
 // for the same request another identity commits a shuffle of its own.
 func TestKeyOfAnother(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		send := func(by string) dealer.Shuffle {
+		send := func(by string) api.Shuffle {
 			t.Helper()
-			one, err := tb.Shuffle(t.Context(), as(by), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+			one, err := tb.Shuffle(t.Context(), as(by), "k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 			must(t, err)
 			return one
 		}
@@ -120,7 +121,7 @@ func TestKeyOfAnother(t *testing.T) {
 		if status, err := tb.Status(t.Context(), other.ID); err != nil || status.Owner != "mallory" {
 			t.Errorf("shuffle %d is of %q, %v", other.ID, status.Owner, err)
 		}
-		for by, want := range map[string]dealer.Shuffle{"tester": first, "mallory": other} {
+		for by, want := range map[string]api.Shuffle{"tester": first, "mallory": other} {
 			if again := send(by); again.ID != want.ID || !again.Repeated {
 				t.Errorf("%s again: %+v", by, again)
 			}
@@ -138,9 +139,9 @@ func takePlay(t *testing.T, d *dealer.Dealer, by audit.Actor, id uint64) {
 }
 
 // takeOver takes a shuffle over and says whether that was done before.
-func (tb *table) takeOver(by string, id uint64, repeated bool) dealer.Takeover {
+func (tb *table) takeOver(by string, id uint64, repeated bool) api.Takeover {
 	tb.t.Helper()
-	a, err := tb.Takeover(tb.t.Context(), as(by), id, dealer.TakeoverRequest{Reason: "the backend is down"})
+	a, err := tb.Takeover(tb.t.Context(), as(by), id, api.TakeoverRequest{Reason: "the backend is down"})
 	must(tb.t, err)
 	if a.Repeated != repeated {
 		tb.t.Errorf("repeated is %v: %+v", a.Repeated, a)
@@ -151,18 +152,18 @@ func (tb *table) takeOver(by string, id uint64, repeated bool) dealer.Takeover {
 // sees is the number of cards in the transcript that an identity gets.
 func (tb *table) sees(id uint64, identity string) int {
 	tb.t.Helper()
-	return len(tb.transcript(id, dealer.View{Identity: identity}).Cards)
+	return len(tb.transcript(id, api.View{Identity: identity}).Cards)
 }
 
 // TestTakeoverToClose: who took a shuffle over to close it voids and closes it, and
 // neither deals nor is told earlier answers; the owner before is an owner no more.
 func TestTakeoverToClose(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
-		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)}); err != nil {
+		s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Cut: true}})
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Cut: num(9)}); err != nil {
 			t.Fatal(err)
 		}
-		first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(1)}}
+		first := api.DealRequest{Runs: []audit.Run{seat(2, "a"), board(1)}}
 		tb.deal(s.ID, first)
 		taken := tb.takeOver("bob", s.ID, false)
 		if taken.From != "tester" || taken.Time == 0 || taken.Receipt == "" {
@@ -170,7 +171,7 @@ func TestTakeoverToClose(t *testing.T) {
 		}
 		all := calls{"mix": tb.callMix(s.ID, 9), "the same deal": tb.callDeal(s.ID, first),
 			"child":         tb.callChild("child", s.ID),
-			"the next deal": tb.callDeal(s.ID, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "b")}})}
+			"the next deal": tb.callDeal(s.ID, api.DealRequest{First: 3, Runs: []audit.Run{seat(1, "b")}})}
 		all.refused(tb, as("bob"), audit.RuleOwner)
 		all["close"] = tb.callClose(s.ID, ended)
 		all.refused(tb, as("tester"), audit.RuleOwner)
@@ -189,30 +190,30 @@ func TestTakeoverToClose(t *testing.T) {
 		tb.unwritten(func() { // what was done is told for ever
 			tb.takeOver("bob", s.ID, true)
 			_, err := tb.Takeover(t.Context(), as("carol"), s.ID,
-				dealer.TakeoverRequest{Reason: "r"})
+				api.TakeoverRequest{Reason: "r"})
 			wantRefusal(t, "a closed shuffle", err, "", audit.RuleNotOpen)
 		})
 		calls{"void": tb.callClose(s.ID, voided)}.answered(tb, as("bob"))
 		calls{"void": tb.callClose(s.ID, voided)}.refused(tb, as("tester"), audit.RuleOwner)
-		tb.transcript(s.ID, dealer.View{})
+		tb.transcript(s.ID, api.View{})
 	})
 }
 
 // TestTakeoverToPlay: who took a shuffle over to play it is its owner in all things.
 func TestTakeoverToPlay(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
-		mix, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)})
+		s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Cut: true}})
+		mix, err := tb.Mix(t.Context(), as("tester"), s.ID, api.MixRequest{Cut: num(9)})
 		must(t, err)
-		first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+		first := api.DealRequest{Runs: []audit.Run{seat(2, "a")}}
 		dealt := tb.deal(s.ID, first)
 		tb.takeOver("bob", s.ID, false)
 		takePlay(t, tb.Dealer, as("bob"), s.ID)
 		tb.restart()
 		_, err = tb.Takeover(t.Context(), as("bob"), s.ID,
-			dealer.TakeoverRequest{Reason: "r"})
+			api.TakeoverRequest{Reason: "r"})
 		wantRefusal(t, "less than one has", err, "", audit.RuleOwner)
-		again, err := tb.Mix(t.Context(), as("bob"), s.ID, dealer.MixRequest{Cut: num(9)})
+		again, err := tb.Mix(t.Context(), as("bob"), s.ID, api.MixRequest{Cut: num(9)})
 		if diff := cmp.Diff(mix, again, sameAnswer); diff != "" || err != nil || !again.Repeated {
 			t.Errorf("the mix again: %v %s", err, diff)
 		}
@@ -221,7 +222,7 @@ func TestTakeoverToPlay(t *testing.T) {
 			t.Errorf("the deal again: %v %s", err, diff)
 		}
 		if _, err := tb.Deal(t.Context(), as("bob"), s.ID,
-			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(3, "b")}}); err != nil {
+			api.DealRequest{First: 2, Runs: []audit.Run{seat(3, "b")}}); err != nil {
 			t.Fatal(err)
 		}
 		for who, want := range map[string]int{"bob": 5, "tester": 0, "": 0} {
@@ -237,7 +238,7 @@ func TestTakeoverToPlay(t *testing.T) {
 		if _, err := tb.Close(t.Context(), as("bob"), below.ID, ended); err != nil {
 			t.Error(err)
 		}
-		tb.transcript(s.ID, dealer.View{})
+		tb.transcript(s.ID, api.View{})
 	})
 }
 
@@ -245,27 +246,27 @@ func TestTakeoverToPlay(t *testing.T) {
 func TestTakeoverRefused(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	for name, c := range map[string]struct {
 		by          string
-		req         dealer.TakeoverRequest
+		req         api.TakeoverRequest
 		field, rule string
 	}{
-		"no reason":    {"bob", dealer.TakeoverRequest{}, "reason", ""},
-		"blank reason": {"bob", dealer.TakeoverRequest{Reason: " "}, "reason", ""},
-		"the owner":    {"tester", dealer.TakeoverRequest{Reason: "r"}, "", audit.RuleOwner},
+		"no reason":    {"bob", api.TakeoverRequest{}, "reason", ""},
+		"blank reason": {"bob", api.TakeoverRequest{Reason: " "}, "reason", ""},
+		"the owner":    {"tester", api.TakeoverRequest{Reason: "r"}, "", audit.RuleOwner},
 	} {
 		tb.unwritten(func() {
 			_, err := tb.Takeover(t.Context(), as(c.by), s.ID, c.req)
 			wantRefusal(t, name, err, c.field, c.rule)
 		})
 	}
-	_, err := tb.Takeover(t.Context(), as("bob"), 999, dealer.TakeoverRequest{Reason: "r"})
-	wantIs(t, "no shuffle", err, dealer.ErrNotFound)
+	_, err := tb.Takeover(t.Context(), as("bob"), 999, api.TakeoverRequest{Reason: "r"})
+	wantIs(t, "no shuffle", err, api.ErrNotFound)
 	for i := range audit.MaxTakeovers {
 		tb.takeOver([]string{"bob", "tester"}[i%2], s.ID, false)
 	}
-	_, err = tb.Takeover(t.Context(), as("bob"), s.ID, dealer.TakeoverRequest{Reason: "r"})
+	_, err = tb.Takeover(t.Context(), as("bob"), s.ID, api.TakeoverRequest{Reason: "r"})
 	wantRefusal(t, "one more", err, "", audit.RuleOwner)
 	tb.close(s.ID) // of tester, who was the last
 }
@@ -293,8 +294,8 @@ func (h *hides) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing,
 func TestTakeoverIsDurable(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	first := api.DealRequest{Runs: []audit.Run{seat(2, "a")}}
 	tb.deal(s.ID, first)
 	h := &hides{Store: tb.cfg.Store}
 	tb.cfg.Store = h
@@ -331,7 +332,7 @@ func (s *strays) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.S
 func TestLostTakeover(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	copied := tb.path + ".copy"
 	tb.administer(fmt.Sprintf("VACUUM INTO '%s'", copied))
 	behind, err := sqlite.Open(copied, sqlite.Options{})
@@ -341,7 +342,7 @@ func TestLostTakeover(t *testing.T) {
 
 	tb.cfg.Store = &strays{tb.cfg.Store, behind}
 	tb.Dealer = dealer.New(tb.cfg)
-	first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	first := api.DealRequest{Runs: []audit.Run{seat(2, "a")}}
 	calls{"a deal": tb.callDeal(s.ID, first), "a close": tb.callClose(s.ID, ended)}.refused(tb, as("bob"),
 		audit.RuleOwner)
 	tb.deal(s.ID, first)
@@ -360,8 +361,8 @@ func TestTapeLostByAdministrator(t *testing.T) {
 		tb.append(&audit.Credential{Kind: audit.CredentialCreated, ID: name, Form: audit.FormToken, Role: role,
 			Identity: name})
 	}
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	lost := api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
 	_, err := tb.Close(t.Context(), as("admin"), s.ID, lost)
 	wantRefusal(t, "a tape that is there", err, "reason", "")
 	calls{"void": tb.callClose(s.ID, voided)}.refused(tb, as("admin"), audit.RuleOwner)

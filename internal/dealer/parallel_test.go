@@ -16,6 +16,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 )
 
@@ -37,11 +38,11 @@ func TestCopies(t *testing.T) {
 			tb := newTableWith(t, setting{source: source, postgres: inPostgres})
 			daemons := []*table{tb, tb.rival(tb.cfg.Store)}
 			drawn := source.Stats().Tapes
-			answers := make([]dealer.Shuffle, keys)
+			answers := make([]api.Shuffle, keys)
 			send := func(n int) {
 				key := fmt.Sprint("key-", n)
-				req := dealer.ShuffleRequest{Table: fmt.Sprint("t", n%7), Deck: "standard-52", GameRef: key}
-				all := make([]dealer.Shuffle, copies)
+				req := api.ShuffleRequest{Table: fmt.Sprint("t", n%7), Deck: "standard-52", GameRef: key}
+				all := make([]api.Shuffle, copies)
 				var wg sync.WaitGroup
 				for i := range copies {
 					wg.Go(func() {
@@ -95,7 +96,7 @@ func everyKey(n int, send func(int)) {
 }
 
 // checkCommits: the ledger holds these commits and no others, and each table's serials count by one, back to the first.
-func (tb *table) checkCommits(answers []dealer.Shuffle) {
+func (tb *table) checkCommits(answers []api.Shuffle) {
 	tb.t.Helper()
 	entries := tb.entries()
 	commits := 0
@@ -146,11 +147,11 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 	t.Helper()
 	ctx := context.Background()
 	var mu sync.Mutex
-	var deals []dealer.Deal
+	var deals []api.Deal
 	var ends []audit.Outcome // that were answered, each once
 	refused := func(err error) {
 		var illegal *audit.Illegal
-		if !errors.As(err, &illegal) && !errors.Is(err, dealer.ErrRepeated) {
+		if !errors.As(err, &illegal) && !errors.Is(err, api.ErrRepeated) {
 			t.Errorf("race %d: %v", n, err)
 		}
 	}
@@ -176,7 +177,7 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 					start()
 				}
 				answer, err := d.Deal(ctx, as("tester"), id,
-					dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, fmt.Sprint("rival-", i))}})
+					api.DealRequest{First: first, Runs: []audit.Run{seat(1, fmt.Sprint("rival-", i))}})
 				turn.Add(1)
 				if err != nil {
 					refused(err)
@@ -191,12 +192,12 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 	begin := func(f func()) { wg.Go(func() { <-wait; f() }) }
 	closers := []func(d *table){
 		func(d *table) {
-			_, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+			_, err := d.Close(ctx, as("tester"), id, api.CloseRequest{Outcome: audit.OutcomeCompleted})
 			ended(audit.OutcomeCompleted, err)
 		},
 		func(d *table) {
 			_, err := d.Close(ctx, as("tester"), id,
-				dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+				api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 			ended(audit.OutcomeVoid, err)
 		},
 		func(d *table) {
@@ -223,7 +224,7 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 }
 
 // settled holds what was answered about a shuffle against the ledger, and ends it if nobody did.
-func (tb *table) settled(id uint64, deals []dealer.Deal, ends []audit.Outcome) audit.Outcome {
+func (tb *table) settled(id uint64, deals []api.Deal, ends []audit.Outcome) audit.Outcome {
 	t := tb.t
 	t.Helper()
 	if len(ends) == 0 {
@@ -259,7 +260,7 @@ func (tb *table) settled(id uint64, deals []dealer.Deal, ends []audit.Outcome) a
 	if len(deals) != len(given) {
 		t.Errorf("shuffle %d: %d deals stand, %d were answered", id, len(given), len(deals))
 	}
-	tr := tb.transcript(id, dealer.View{Identity: "tester"}) // its child may be open
+	tr := tb.transcript(id, api.View{Identity: "tester"}) // its child may be open
 	for _, d := range deals {
 		if i := slices.IndexFunc(tr.Cards, func(c audit.Card) bool { return c.Place == d.Cards[0].Place }); i < 0 ||
 			!cmp.Equal(tr.Cards[i], d.Cards[0]) {
@@ -279,7 +280,7 @@ func TestOutage(t *testing.T) {
 			req.Table = fmt.Sprint("t", i%5)
 			s := tb.commit(fmt.Sprint(i), req)
 			if i < 5 {
-				tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+				tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 			}
 		}
 		must(t, tb.Ledger().Close())
@@ -349,5 +350,5 @@ func TestEarlyReaper(t *testing.T) {
 			t.Errorf("%d expired", n)
 		}
 	})
-	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 }

@@ -7,44 +7,46 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 )
 
 // parent is a shuffle that a child continues.
 type parent struct {
-	record *record
-	opened *opened  // wiped with the parent
-	inputs []uint32 // the child's: the parent's values at the child's positions
-	moving bool     // the child has all undealt cards, so no deal may come between
+	record *record.Record
+	opened *record.Opened // wiped with the parent
+	inputs []uint32       // the child's: the parent's values at the child's positions
+	moving bool           // the child has all undealt cards, so no deal may come between
 }
 
 // wipe clears what was opened. p may be nil.
 func (p *parent) wipe() {
 	if p != nil {
-		p.opened.wipe()
+		p.opened.Wipe()
 		clear(p.inputs)
 	}
 }
 
 // inherit opens the parent of a child, and fills in the context of the child from it. The caller wipes the parent.
-func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent,
+func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *api.ShuffleRequest) (_ *parent,
 	err error) {
 	r, err := d.durablyOwned(ctx, req.Parent.ID, mayPlay(actor))
-	if errors.Is(err, ErrNotFound) {
-		return nil, illegal(audit.RuleParent, "there is no shuffle %d", req.Parent.ID)
+	if errors.Is(err, api.ErrNotFound) {
+		return nil, api.Illegal(audit.RuleParent, "there is no shuffle %d", req.Parent.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	of := r.commit.Context
-	if r.closed != nil || of.IsDraw() || of.Table != c.Table {
-		return nil, illegal(audit.RuleParent, "shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)
+	of := r.Commit.Context
+	if r.Closed != nil || of.IsDraw() || of.Table != c.Table {
+		return nil, api.Illegal(audit.RuleParent, "shuffle %d is no open shuffle of cards at table %s", r.ID, c.Table)
 	}
 	if err := d.checkSlots(ctx, c); err != nil {
 		return nil, err
 	}
-	t, err := d.shuffles.open(ctx, r)
+	t, err := d.shuffles.Open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +64,13 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	}
 	p.inputs = make([]uint32, 0, len(positions))
 	for _, at := range positions {
-		if int(at) >= len(t.values) {
-			return nil, illegal(audit.RuleParent, "shuffle %d has no position %d", r.id, at)
+		if int(at) >= len(t.Values) {
+			return nil, api.Illegal(audit.RuleParent, "shuffle %d has no position %d", r.ID, at)
 		}
-		p.inputs = append(p.inputs, t.values[at])
+		p.inputs = append(p.inputs, t.Values[at])
 	}
-	c.DeckHash, c.Terms, c.Parent = of.DeckHash, of.Terms, &audit.Parent{ID: r.id, Positions: positions}
-	return p, req.takeOf(c, len(positions))
+	c.DeckHash, c.Terms, c.Parent = of.DeckHash, of.Terms, &audit.Parent{ID: r.ID, Positions: positions}
+	return p, req.TakeOf(c, len(positions))
 }
 
 // checkSlots refuses a child with a slot of another commit, before its parent is opened. The store
@@ -90,17 +92,17 @@ func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 
 // undealt returns the positions of the places that are not dealt, ascending. Their order does not
 // matter, because the child's tape gives each order with the same probability.
-func undealt(r *record, t *opened) ([]uint16, error) {
-	if err := r.ordered(); err != nil {
+func undealt(r *record.Record, t *record.Opened) ([]uint16, error) {
+	if err := r.Ordered(); err != nil {
 		return nil, err
 	}
 	var left []uint16
-	for place := r.next(); place < len(t.values); place++ {
-		left = append(left, uint16(t.order.Position(place)))
+	for place := r.Next(); place < len(t.Values); place++ {
+		left = append(left, uint16(t.Order.Position(place)))
 	}
 	if len(left) < shuffle.MinCards {
-		return nil, illegal(audit.RuleParent,
-			"%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.id)
+		return nil, api.Illegal(audit.RuleParent,
+			"%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.ID)
 	}
 	slices.Sort(left)
 	return left, nil
@@ -110,7 +112,7 @@ func undealt(r *record, t *opened) ([]uint16, error) {
 // secret: the cards that were dealt follow from it.
 func (p *parent) continued(child *ledger.Proposal) {
 	if p.moving {
-		child.Rests = []ledger.Rest{p.record.rest()}
+		child.Rests = []ledger.Rest{p.record.Rest()}
 	}
-	child.Bodies = append(child.Bodies, &audit.Close{Shuffle: p.record.id, Outcome: audit.OutcomeContinued})
+	child.Bodies = append(child.Bodies, &audit.Close{Shuffle: p.record.ID, Outcome: audit.OutcomeContinued})
 }

@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -37,7 +38,7 @@ func (s *askedStore) ByShuffles(ctx context.Context, id ledger.ID, standing ledg
 func TestQuestionsOfReaders(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	id := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}).ID
+	id := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"}).ID
 	s := &askedStore{Store: tb.cfg.Store}
 	cfg := tb.cfg
 	cfg.Store = s
@@ -85,12 +86,12 @@ func (s renamer) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.S
 // TestTable: whose a shuffle is comes from its own entry, and from no other row.
 func TestTable(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "theirs", Deck: "standard-52"})
+		s := tb.commit("k", api.ShuffleRequest{Table: "theirs", Deck: "standard-52"})
 		if name, err := tb.Shuffles().Table(t.Context(), s.ID); err != nil || name != "theirs" {
 			t.Errorf("%q, %v", name, err)
 		}
 		for _, id := range []uint64{0, 1, s.ID + 1, audit.MaxInteger} {
-			if name, err := tb.Shuffles().Table(t.Context(), id); !errors.Is(err, dealer.ErrNotFound) {
+			if name, err := tb.Shuffles().Table(t.Context(), id); !errors.Is(err, api.ErrNotFound) {
 				t.Errorf("%d: %q, %v", id, name, err)
 			}
 		}
@@ -106,13 +107,13 @@ func TestTable(t *testing.T) {
 func TestRecipientsAlike(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	names := []string{"seat-1", "seat-10", "seat-11", "seat-1.2", "SEAT-1", "at-1", "seat"}
 	var runs []audit.Run
 	for _, name := range names {
 		runs = append(runs, seat(1, name))
 	}
-	tb.deal(s.ID, dealer.DealRequest{Runs: append(runs, audit.Run{Count: 1, Purpose: audit.PurposeRabbit}, board(1),
+	tb.deal(s.ID, api.DealRequest{Runs: append(runs, audit.Run{Count: 1, Purpose: audit.PurposeRabbit}, board(1),
 		seat(1, "seat-1"))})
 	check := func(when string) {
 		t.Helper()
@@ -122,7 +123,7 @@ func TestRecipientsAlike(t *testing.T) {
 				want = []int{0, 8, 9}
 			}
 			var got []int
-			for _, c := range tb.transcript(s.ID, dealer.View{Identity: "tester", Recipient: name}).Cards {
+			for _, c := range tb.transcript(s.ID, api.View{Identity: "tester", Recipient: name}).Cards {
 				got = append(got, c.Place)
 			}
 			if !slices.Equal(got, want) {
@@ -130,7 +131,7 @@ func TestRecipientsAlike(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"seat-", "seat-100", "seat-1.", "s", "eat-1"} {
-			_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Identity: "tester", Recipient: name})
+			_, err := tb.Transcript(t.Context(), s.ID, api.View{Identity: "tester", Recipient: name})
 			wantRefusal(t, when+", "+name, err, "recipient", "")
 		}
 	}
@@ -157,9 +158,9 @@ func (tb *table) administer(statements ...string) *sql.DB {
 func (tb *table) unmoved(what string, id uint64) {
 	tb.t.Helper()
 	d := dealer.New(tb.cfg) // which wrote none of the shuffle, and so reads it
-	_, transcript := d.Transcript(tb.t.Context(), id, dealer.View{})
-	_, deal := d.Deal(tb.t.Context(), as("tester"), id, dealer.DealRequest{First: 2, Runs: []audit.Run{board(50)}})
-	_, end := d.Close(tb.t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+	_, transcript := d.Transcript(tb.t.Context(), id, api.View{})
+	_, deal := d.Deal(tb.t.Context(), as("tester"), id, api.DealRequest{First: 2, Runs: []audit.Run{board(50)}})
+	_, end := d.Close(tb.t.Context(), as("tester"), id, api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 	for call, err := range map[string]error{"transcript": transcript, "deal": deal, "close": end} {
 		if !errors.Is(err, ledger.ErrFrozen) {
 			tb.t.Errorf("%s: %s is answered: %v", what, call, err)
@@ -172,8 +173,8 @@ func (tb *table) unmoved(what string, id uint64) {
 func TestInsertedRows(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 	id := tb.Ledger().ID()
 	head, err := tb.cfg.Store.Head(t.Context(), id)
 	must(t, err)
@@ -204,9 +205,9 @@ func TestMovedRows(t *testing.T) {
 		"another commit with its tape":     `UPDATE entries SET (entry, kept) = (SELECT entry, kept FROM entries WHERE idx = 3) WHERE idx = 2`,
 	} {
 		tb := newTable(t, nil)
-		victim := tb.commit("v", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-		other := tb.commit("o", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
-		tb.deal(other.ID, dealer.DealRequest{Runs: []audit.Run{board(52)}})
+		victim := tb.commit("v", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		other := tb.commit("o", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
+		tb.deal(other.ID, api.DealRequest{Runs: []audit.Run{board(52)}})
 		tb.administer(`DROP TRIGGER entries_no_update`, statement)
 		tb.unmoved(what, victim.ID)
 	}
@@ -216,7 +217,7 @@ func TestMovedRows(t *testing.T) {
 func TestMovedKey(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	tb.commit("a", req)
 	tb.commit("b", req)
 	tb.administer(`DROP TRIGGER entries_no_update`,

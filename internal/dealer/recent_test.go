@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -30,9 +31,9 @@ func TestRecentRead(t *testing.T) {
 	store := &counted{Store: tb.cfg.Store}
 	tb.cfg.Store = store
 	tb.Dealer = dealer.New(tb.cfg)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b")}})
-	tb.deal(s.ID, dealer.DealRequest{First: 4, Runs: []audit.Run{board(3)}})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b")}})
+	tb.deal(s.ID, api.DealRequest{First: 4, Runs: []audit.Run{board(3)}})
 	tb.close(s.ID)
 	if store.reads != 0 {
 		t.Errorf("the shuffle was read %d times while one daemon dealt it", store.reads)
@@ -44,9 +45,9 @@ func TestRecentRead(t *testing.T) {
 func TestRecentOfTwo(t *testing.T) {
 	t.Parallel()
 	me, thief := as("tester"), as("other")
-	ended := dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
-	hand := dealer.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
-	next := dealer.DealRequest{First: 4, Runs: []audit.Run{board(3)}}
+	ended := api.CloseRequest{Outcome: audit.OutcomeEndedEarly}
+	hand := api.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
+	next := api.DealRequest{First: 4, Runs: []audit.Run{board(3)}}
 	dealt := func(d *dealer.Dealer, id uint64) error {
 		_, err := d.Deal(t.Context(), me, id, hand)
 		return err
@@ -69,7 +70,7 @@ func TestRecentOfTwo(t *testing.T) {
 			}},
 		"places are revealed": {other: dealt,
 			then: func(d *dealer.Dealer, id uint64) (any, error) {
-				a, err := d.Reveal(t.Context(), me, id, dealer.RevealRequest{Places: []int{3}})
+				a, err := d.Reveal(t.Context(), me, id, api.RevealRequest{Places: []int{3}})
 				return a.Cards, err
 			}},
 		"a close shows them": {other: dealt,
@@ -84,10 +85,10 @@ func TestRecentOfTwo(t *testing.T) {
 			}},
 		"a mix": {mixed: true, other: func(d *dealer.Dealer, id uint64) error {
 			values, _ := slots("t", 1)
-			_, err := d.Mix(t.Context(), me, id, dealer.MixRequest{Slots: values})
+			_, err := d.Mix(t.Context(), me, id, api.MixRequest{Slots: values})
 			return err
 		}, then: func(d *dealer.Dealer, id uint64) (any, error) {
-			a, err := d.Deal(t.Context(), me, id, dealer.DealRequest{Runs: []audit.Run{board(3)}})
+			a, err := d.Deal(t.Context(), me, id, api.DealRequest{Runs: []audit.Run{board(3)}})
 			return a.Cards, err
 		}},
 		"a takeover": {other: func(d *dealer.Dealer, id uint64) error {
@@ -108,14 +109,14 @@ func TestRecentOfTwo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tb := newTableWith(t, setting{modes: allModes})
-			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+			req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 			if test.mixed {
 				_, hashes := slots("t", 1)
-				req.Plan = &dealer.MixPlan{Slots: hashes}
+				req.Plan = &api.MixPlan{Slots: hashes}
 			}
 			s := tb.commit("k", req)
 			if !test.mixed {
-				tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+				tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 			}
 			must(t, test.other(dealer.New(tb.cfg), s.ID))
 			got, err := test.then(tb.Dealer, s.ID)

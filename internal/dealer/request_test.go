@@ -10,7 +10,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/beacontest"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // TestEveryMemberCounts makes requests that differ in one member, each under a key of its own, and then each under the
@@ -20,77 +20,77 @@ func TestEveryMemberCounts(t *testing.T) {
 		_, h := slots("members", 8)
 		by, later := tb.now().UnixMilli()+3_000_000, tb.now().UnixMilli()+3_000_001
 		round := beacontest.Newest().Round
-		type ask func(key string) (dealer.Shuffle, error)
+		type ask func(key string) (api.Shuffle, error)
 		var asks []ask
-		cards := func(change func(r *dealer.ShuffleRequest)) {
-			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		cards := func(change func(r *api.ShuffleRequest)) {
+			req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 			change(&req)
-			asks = append(asks, func(key string) (dealer.Shuffle,
+			asks = append(asks, func(key string) (api.Shuffle,
 				error) {
 				return tb.Shuffle(t.Context(), as("tester"), key, req)
 			})
 		}
-		draws := func(req dealer.DrawsRequest) {
+		draws := func(req api.DrawsRequest) {
 			req.Table = "t"
-			asks = append(asks, func(key string) (dealer.Shuffle,
+			asks = append(asks, func(key string) (api.Shuffle,
 				error) {
 				return tb.Draws(t.Context(), as("tester"), key, req)
 			})
 		}
-		plan := func(p dealer.MixPlan) { cards(func(r *dealer.ShuffleRequest) { r.Plan = &p }) }
-		cards(func(r *dealer.ShuffleRequest) {})
-		cards(func(r *dealer.ShuffleRequest) { r.Deck = "short-36" })
+		plan := func(p api.MixPlan) { cards(func(r *api.ShuffleRequest) { r.Plan = &p }) }
+		cards(func(r *api.ShuffleRequest) {})
+		cards(func(r *api.ShuffleRequest) { r.Deck = "short-36" })
 		for _, names := range [][]string{{"a", "b"}, {"b", "a"}, {"ab", "c"}, {"a", "bc"}, {"a", "b", "c"}} {
-			cards(func(r *dealer.ShuffleRequest) { r.Deck, r.Cards = "", names })
+			cards(func(r *api.ShuffleRequest) { r.Deck, r.Cards = "", names })
 		}
 		for _, n := range []int{5, 6, 52} {
-			cards(func(r *dealer.ShuffleRequest) { r.Take = &n })
+			cards(func(r *api.ShuffleRequest) { r.Take = &n })
 		}
-		for _, e := range []dealer.EndAt{{Lo: 1, Hi: 5}, {Lo: 1, Hi: 6}, {Lo: 5, Hi: 5}, {Lo: 2, Hi: 5}} {
-			cards(func(r *dealer.ShuffleRequest) { r.EndAt = &e })
+		for _, e := range []api.EndAt{{Lo: 1, Hi: 5}, {Lo: 1, Hi: 6}, {Lo: 5, Hi: 5}, {Lo: 2, Hi: 5}} {
+			cards(func(r *api.ShuffleRequest) { r.EndAt = &e })
 		}
-		plan(dealer.MixPlan{Cut: true})
-		plan(dealer.MixPlan{Beacon: new(dealer.BeaconPlan)})
-		plan(dealer.MixPlan{Beacon: &dealer.BeaconPlan{Round: new(round)}})
-		plan(dealer.MixPlan{Beacon: new(dealer.BeaconPlan), Cut: true})
-		plan(dealer.MixPlan{Slots: h[:1]})
-		plan(dealer.MixPlan{Slots: h[1:2]})
-		plan(dealer.MixPlan{Slots: h[2:3], Cut: true})
-		plan(dealer.MixPlan{Slots: h[3:5]})
-		plan(dealer.MixPlan{Slots: [][32]byte{h[6], h[5]}})
+		plan(api.MixPlan{Cut: true})
+		plan(api.MixPlan{Beacon: new(api.BeaconPlan)})
+		plan(api.MixPlan{Beacon: &api.BeaconPlan{Round: new(round)}})
+		plan(api.MixPlan{Beacon: new(api.BeaconPlan), Cut: true})
+		plan(api.MixPlan{Slots: h[:1]})
+		plan(api.MixPlan{Slots: h[1:2]})
+		plan(api.MixPlan{Slots: h[2:3], Cut: true})
+		plan(api.MixPlan{Slots: h[3:5]})
+		plan(api.MixPlan{Slots: [][32]byte{h[6], h[5]}})
 		for _, who := range []audit.Disclosure{audit.DisclosurePublic, audit.DisclosureAuditor} {
-			cards(func(r *dealer.ShuffleRequest) { r.Disclosure = who })
+			cards(func(r *api.ShuffleRequest) { r.Disclosure = who })
 		}
-		for _, at := range []dealer.Time{dealer.Time(by), dealer.Time(later)} {
-			cards(func(r *dealer.ShuffleRequest) { r.CloseBy = &at })
+		for _, at := range []api.Time{api.Time(by), api.Time(later)} {
+			cards(func(r *api.ShuffleRequest) { r.CloseBy = &at })
 		}
 		for _, ref := range []string{"a", "b"} {
-			cards(func(r *dealer.ShuffleRequest) { r.GameRef = ref })
+			cards(func(r *api.ShuffleRequest) { r.GameRef = ref })
 		}
 		for i, positions := range [][]uint16{nil, nil, {0, 1}, {1, 0}, {0, 1, 2}} {
 			above := tb.commit(fmt.Sprint("above-", i), deckOf(0))
-			cards(func(r *dealer.ShuffleRequest) {
-				r.Deck, r.Parent = "", &dealer.Parent{ID: above.ID, Positions: positions}
+			cards(func(r *api.ShuffleRequest) {
+				r.Deck, r.Parent = "", &api.Parent{ID: above.ID, Positions: positions}
 			})
 		}
 		for _, ranges := range [][]uint32{{6}, {7}, {6, 6}, {6, 7}} {
-			draws(dealer.DrawsRequest{Ranges: ranges})
+			draws(api.DrawsRequest{Ranges: ranges})
 		}
-		draws(dealer.DrawsRequest{Ranges: []uint32{6}, Plan: &dealer.MixPlan{Slots: h[7:]}})
-		draws(dealer.DrawsRequest{Ranges: []uint32{6}, GameRef: "a"})
-		for _, n := range []dealer.Numbers{{Of: 6, Take: 1}, {Of: 6, Take: 2}, {Of: 7, Take: 1}} {
-			draws(dealer.DrawsRequest{Numbers: &n})
+		draws(api.DrawsRequest{Ranges: []uint32{6}, Plan: &api.MixPlan{Slots: h[7:]}})
+		draws(api.DrawsRequest{Ranges: []uint32{6}, GameRef: "a"})
+		for _, n := range []api.Numbers{{Of: 6, Take: 1}, {Of: 6, Take: 2}, {Of: 7, Take: 1}} {
+			draws(api.DrawsRequest{Numbers: &n})
 		}
-		for _, w := range [][]dealer.Stop{{{Label: "a", Weight: 1}, {Label: "b", Weight: 2}},
+		for _, w := range [][]api.Stop{{{Label: "a", Weight: 1}, {Label: "b", Weight: 2}},
 			{{Label: "a", Weight: 2}, {Label: "b", Weight: 1}},
 			{{Label: "b", Weight: 1}, {Label: "a", Weight: 2}}} {
-			draws(dealer.DrawsRequest{Wheel: w})
+			draws(api.DrawsRequest{Wheel: w})
 		}
 		// As cards, numbers 1..2 are a deck of the cards 1 and 2: still another request.
-		cards(func(r *dealer.ShuffleRequest) { r.Deck, r.Cards = "", []string{"1", "2"} })
-		draws(dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 2, Take: 2}})
+		cards(func(r *api.ShuffleRequest) { r.Deck, r.Cards = "", []string{"1", "2"} })
+		draws(api.DrawsRequest{Numbers: &api.Numbers{Of: 2, Take: 2}})
 
-		answers := make([]dealer.Shuffle, len(asks))
+		answers := make([]api.Shuffle, len(asks))
 		for i, one := range asks {
 			var err error
 			if answers[i], err = one(fmt.Sprint("key-", i)); err != nil {
@@ -103,7 +103,7 @@ func TestEveryMemberCounts(t *testing.T) {
 					s, err := other(fmt.Sprint("key-", i))
 					if i == j && (err != nil || !cmp.Equal(s, answers[i], sameAnswer)) {
 						t.Errorf("request %d again: %v", i, err)
-					} else if i != j && !errors.Is(err, dealer.ErrKeyReused) {
+					} else if i != j && !errors.Is(err, api.ErrKeyReused) {
 						t.Errorf("request %d under the key of %d: %v", j, i, err)
 					}
 				}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 )
@@ -23,18 +24,18 @@ func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []led
 		appended, err = d.cfg.Ledger.Append(ctx, p)
 	}
 	if err == nil {
-		d.shuffles.recent.grew(&p, appended)
+		d.shuffles.Recent.Grew(&p, appended)
 	}
 	return appended, err
 }
 
 // appendOne appends one entry, and returns what an answer says of it.
-func (d *Dealer) appendOne(ctx context.Context, actor audit.Actor, body audit.Body) (Answered, string, error) {
+func (d *Dealer) appendOne(ctx context.Context, actor audit.Actor, body audit.Body) (api.Answered, string, error) {
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
 	if err != nil {
-		return Answered{}, "", err
+		return api.Answered{}, "", err
 	}
-	return Answered{Time: Time(appended[0].Entry.Time)}, appended[0].Receipt.Text(), nil
+	return api.Answered{Time: api.Time(appended[0].Entry.Time)}, appended[0].Receipt.Text(), nil
 }
 
 // turnKey is the key of a turn in a context.

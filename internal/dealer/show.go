@@ -9,96 +9,98 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
 
 // Status returns the public state of a shuffle.
-func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
-	r, err := d.shuffles.record(ctx, id)
+func (d *Dealer) Status(ctx context.Context, id uint64) (api.Status, error) {
+	r, err := d.shuffles.Record(ctx, id)
 	if err != nil {
-		return Status{}, err
+		return api.Status{}, err
 	}
-	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.row)
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.Row)
 	if err != nil {
-		return Status{}, err
+		return api.Status{}, err
 	}
-	c := r.commit
-	s := Status{ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment, DeckRoot: c.DeckRoot,
-		CloseBy: Time(c.CloseBy), Receipt: receipt, Owner: r.owner, Next: r.next(), State: StateOpen}
-	if r.extent != audit.ExtentPlay {
-		s.Extent = r.extent.String()
+	c := r.Commit
+	s := api.Status{ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment, DeckRoot: c.DeckRoot,
+		CloseBy: api.Time(c.CloseBy), Receipt: receipt, Owner: r.Owner, Next: r.Next(), State: api.StateOpen}
+	if r.Extent != audit.ExtentPlay {
+		s.Extent = r.Extent.String()
 	}
 	if len(c.Context.Mixed()) > 0 {
-		s.Mixed = new(r.mix != nil)
+		s.Mixed = new(r.Mix != nil)
 	}
 	if c.Context.EndAt != 0 || c.Context.Recipe.EndHi != 0 {
 		last, err := d.lastHand(ctx, r)
 		if err != nil {
-			return Status{}, err
+			return api.Status{}, err
 		}
 		s.LastHand = &last
 	}
 	switch {
-	case r.closed != nil:
-		s.State, s.ClosedAt, s.Outcome, s.Reason = StateClosed, Time(r.closeAt), r.closed.Outcome.String(),
-			r.closed.Reason.String()
-		if r.continued() {
-			s.State = StateContinued
+	case r.Closed != nil:
+		s.State, s.ClosedAt, s.Outcome, s.Reason = api.StateClosed, api.Time(r.CloseAt), r.Closed.Outcome.String(),
+			r.Closed.Reason.String()
+		if r.Continued() {
+			s.State = api.StateContinued
 		}
-	case d.cfg.Now() >= r.closeBy:
-		s.State = StateOverdue
+	case d.cfg.Now() >= r.CloseBy:
+		s.State = api.StateOverdue
 	}
 	return s, nil
 }
 
 // lastHand reports whether the cut card of a shuffle that has one came out. It does not show the place of a drawn cut
 // card before that.
-func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
-	c := r.commit.Context
+func (d *Dealer) lastHand(ctx context.Context, r *record.Record) (bool, error) {
+	c := r.Commit.Context
 	if c.EndAt != 0 {
-		return r.next() >= c.EndAt, nil
+		return r.Next() >= c.EndAt, nil
 	}
-	if next := r.next(); next < c.Recipe.EndLo || next >= c.Recipe.EndHi {
+	if next := r.Next(); next < c.Recipe.EndLo || next >= c.Recipe.EndHi {
 		return next >= c.Recipe.EndHi, nil // for every drawn place
 	}
-	t, err := d.shuffles.open(ctx, r)
-	if errors.Is(err, ErrSealed) {
+	t, err := d.shuffles.Open(ctx, r)
+	if errors.Is(err, api.ErrSealed) {
 		return false, nil // the sealing key is gone
 	}
 	if err != nil {
 		return false, err
 	}
-	defer t.wipe()
-	return r.next() >= t.endAt, nil
+	defer t.Wipe()
+	return r.Next() >= t.EndAt, nil
 }
 
 // Transcript returns the best evidence of a shuffle that there is now: all its receipts under one
 // checkpoint, and the openings that the viewer may see. If the tape is disclosed, it is in an entry.
-func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, error) {
+func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte, error) {
 	if v.Recipient != "" {
 		if err := audit.CheckName(v.Recipient); err != nil {
-			return nil, wrongField("recipient", err.Error())
+			return nil, api.Invalid("recipient", err.Error())
 		}
 	}
-	r, err := d.shuffles.record(ctx, id)
+	r, err := d.shuffles.Record(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if r.commit.Context.ForLedger != "" { // no opening is shown before the witnesses cosigned its deal
-		if err := d.shuffles.AwaitWitnesses(ctx, r.rows[len(r.rows)-1].Index); err != nil {
+	if r.Commit.Context.ForLedger != "" { // no opening is shown before the witnesses cosigned its deal
+		if err := d.shuffles.AwaitWitnesses(ctx, r.Rows[len(r.Rows)-1].Index); err != nil {
 			return nil, err
 		}
 	}
 	t := audit.Transcript{Format: audit.TranscriptFormat, ID: id, Recipient: v.Recipient,
 		Receipts: []string{}, Cards: []audit.Card{}}
-	if t.Deck, err = d.shuffles.deckNames(ctx, r.commit.Context); err != nil {
+	if t.Deck, err = d.shuffles.DeckNames(ctx, r.Commit.Context); err != nil {
 		return nil, err
 	}
-	if t.Terms, err = d.document(ctx, r.commit.Context.Terms); err != nil {
+	if t.Terms, err = d.document(ctx, r.Commit.Context.Terms); err != nil {
 		return nil, err
 	}
 	// The head covers the newest entry, and so all of them.
-	head, err := d.cfg.Ledger.BestHead(ctx, r.rows[len(r.rows)-1].Index)
+	head, err := d.cfg.Ledger.BestHead(ctx, r.Rows[len(r.Rows)-1].Index)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +117,12 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Statements, err = d.statements(ctx, r); err != nil {
 		return nil, err
 	}
-	if t.CoDealer, err = d.blind.coDealerEvidence(ctx, r); err != nil {
+	if t.CoDealer, err = d.blind.Evidence(ctx, r); err != nil {
 		return nil, err
 	}
-	shown := r.shown(v)
-	if v.Recipient != "" && !r.names(v.Recipient) {
-		return nil, wrongField("recipient", "must be named in a deal of this shuffle")
+	shown := r.Shown(v)
+	if v.Recipient != "" && !r.Names(v.Recipient) {
+		return nil, api.Invalid("recipient", "must be named in a deal of this shuffle")
 	}
 	if len(shown) == 0 {
 		return t.Marshal()
@@ -133,19 +135,19 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 
 // shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
 // opens only the public ones, whose openings are kept.
-func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, shown []span) ([]audit.Card, error) {
-	open, err := d.shuffles.open(ctx, r)
-	if errors.Is(err, ErrSealed) && r.ended != nil && r.ended.Form == audit.FormSealed {
-		cards, err := r.keptCards(names, shown)
+func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string, shown []record.Span) ([]audit.Card, error) {
+	open, err := d.shuffles.Open(ctx, r)
+	if errors.Is(err, api.ErrSealed) && r.Ended != nil && r.Ended.Form == audit.FormSealed {
+		cards, err := r.KeptCards(names, shown)
 		return append([]audit.Card{}, cards...), err
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer open.wipe()
+	defer open.Wipe()
 	cards := []audit.Card{}
 	for _, s := range shown {
-		cards = open.cards(cards, names, s)
+		cards = open.Cards(cards, names, s)
 	}
 	return cards, nil
 }
@@ -153,9 +155,9 @@ func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, show
 // witnessed returns the oldest checkpoint with the commit that the witnesses cosigned, if that came before the first
 // mix or deal, and proves that the tree of head begins with its tree; otherwise nil. A later checkpoint may have been
 // cosigned when the round of the plan's beacon was out (docs/SPEC.md section 8).
-func (d *Dealer) witnessed(ctx context.Context, r *record, head ledger.Head) (*audit.Prefix, error) {
-	early, err := d.cfg.Ledger.FirstCosigned(ctx, r.id)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && early.Size > min(r.playedAt(), head.Size) {
+func (d *Dealer) witnessed(ctx context.Context, r *record.Record, head ledger.Head) (*audit.Prefix, error) {
+	early, err := d.cfg.Ledger.FirstCosigned(ctx, r.ID)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && early.Size > min(r.PlayedAt(), head.Size) {
 		return nil, nil
 	}
 	if err != nil {
@@ -174,13 +176,13 @@ func (d *Dealer) witnessed(ctx context.Context, r *record, head ledger.Head) (*a
 
 // receipts proves the genesis and every entry of the shuffle under head. The receipts do not have
 // the checkpoint, which the transcript has once.
-func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]string, error) {
+func (d *Dealer) receipts(ctx context.Context, r *record.Record, head ledger.Head) ([]string, error) {
 	genesis, err := d.cfg.Ledger.Row(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	head.Checkpoint = nil
-	receipts, err := d.cfg.Ledger.ReceiptsUnder(ctx, append([]ledger.Row{genesis}, r.rows...), head)
+	receipts, err := d.cfg.Ledger.ReceiptsUnder(ctx, append([]ledger.Row{genesis}, r.Rows...), head)
 	texts := make([]string, len(receipts))
 	for i, r := range receipts {
 		texts[i] = r.Text()
@@ -200,9 +202,9 @@ func (e *StatementError) Error() string { return "the statement: " + e.Rule }
 func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n int, err error) {
 	s, err := audit.ParseStatement([]byte(text))
 	if err != nil {
-		return 0, wrongField("statement", fmt.Sprintf("must be a signed statement as shuffled audit attest writes it: %s", err))
+		return 0, api.Invalid("statement", fmt.Sprintf("must be a signed statement as shuffled audit attest writes it: %s", err))
 	}
-	r, err := d.shuffles.record(ctx, id)
+	r, err := d.shuffles.Record(ctx, id)
 	if err != nil {
 		return 0, err
 	}
@@ -211,7 +213,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 		return 0, &StatementError{"the shuffle discloses no tape: it is open or was continued, or its tape was lost"}
 	}
 	if s.Statement != want {
-		return 0, wrongField("statement", fmt.Sprintf(
+		return 0, api.Invalid("statement", fmt.Sprintf(
 			"must be about shuffle %d of %s, with the leaf hashes of its commit and of the entry that discloses its tape",
 			id, want.Origin))
 	}
@@ -258,22 +260,22 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 }
 
 // statementOf returns the text of a statement about the shuffle. ok is false if its tape is not disclosed.
-func statementOf(r *record) (s audit.Statement, ok bool) {
-	if r.ended == nil || r.ended.Form == audit.FormNone {
+func statementOf(r *record.Record) (s audit.Statement, ok bool) {
+	if r.Ended == nil || r.Ended.Form == audit.FormNone {
 		return s, false
 	}
-	return audit.Statement{Origin: r.commit.Context.Origin, ID: r.id, Commit: tlog.RecordHash(r.row.Entry),
-		Disclosed: tlog.RecordHash(r.rows[len(r.rows)-1].Entry)}, true
+	return audit.Statement{Origin: r.Commit.Context.Origin, ID: r.ID, Commit: tlog.RecordHash(r.Row.Entry),
+		Disclosed: tlog.RecordHash(r.Rows[len(r.Rows)-1].Entry)}, true
 }
 
 // statements returns the statements for a transcript. A row that AddStatement would not have
 // written is logged and left out, because verifiers would refuse the file.
-func (d *Dealer) statements(ctx context.Context, r *record) (texts []string, err error) {
+func (d *Dealer) statements(ctx context.Context, r *record.Record) (texts []string, err error) {
 	want, ok := statementOf(r)
 	if !ok {
 		return nil, nil
 	}
-	all, err := d.cfg.Store.Statements(ctx, d.cfg.Ledger.ID(), r.id)
+	all, err := d.cfg.Store.Statements(ctx, d.cfg.Ledger.ID(), r.ID)
 	if err != nil {
 		return nil, ledger.Unavailable(err)
 	}
@@ -281,7 +283,7 @@ func (d *Dealer) statements(ctx context.Context, r *record) (texts []string, err
 	for i, b := range all {
 		s, err := audit.ParseStatement(b)
 		if err != nil || s.Statement != want || admits(s, served) != nil {
-			d.cfg.Log.Error("a stored statement is not about its shuffle, and is not served", "shuffle", r.id, "n", i)
+			d.cfg.Log.Error("a stored statement is not about its shuffle, and is not served", "shuffle", r.ID, "n", i)
 			continue
 		}
 		served, texts = append(served, b), append(texts, string(b))

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/verify"
 )
@@ -58,13 +59,13 @@ func (tb *table) statement(id uint64) audit.Statement {
 func TestStatements(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, _ []*disclosure.Auditor) {
 		s := tb.commit("k", hand)
-		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+		tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
 		first := newLab(t, "lab.example/shuffles")
 		refused := func(what, statement, want string) {
 			t.Helper()
 			_, err := tb.AddStatement(t.Context(), s.ID, statement)
 			var cannot *dealer.StatementError
-			var request *dealer.RequestError
+			var request *api.RequestError
 			if !errors.As(err, &cannot) && !errors.As(err, &request) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", what, err, want)
 			}
@@ -83,7 +84,7 @@ func TestStatements(t *testing.T) {
 			change(&other)
 			refused(what, first.sign(t, other), "with the leaf hashes")
 		}
-		if tr := tb.transcript(s.ID, dealer.View{}); tr.Statements != nil {
+		if tr := tb.transcript(s.ID, api.View{}); tr.Statements != nil {
 			t.Fatalf("statements %q", tr.Statements)
 		}
 		for range 2 { // the same again is the same
@@ -102,12 +103,12 @@ func TestStatements(t *testing.T) {
 			}
 		}
 		refused("the ninth", second.sign(t, good), "has 8")
-		for _, v := range []dealer.View{{}, {Auditor: true}, {Identity: "tester", Recipient: "a"}} {
+		for _, v := range []api.View{{}, {Auditor: true}, {Identity: "tester", Recipient: "a"}} {
 			if tr := tb.transcript(s.ID, v); len(tr.Statements) != 8 || tr.Statements[0] != first.sign(t, good) {
 				t.Errorf("%+v: %d statements", v, len(tr.Statements))
 			}
 		}
-		b, err := tb.Transcript(t.Context(), s.ID, dealer.View{})
+		b, err := tb.Transcript(t.Context(), s.ID, api.View{})
 		must(t, err)
 		v := verify.Transcript(b, verify.Trust{VKey: tb.vkey, Auditors: []string{first.vkey}})
 		if v.Verdict != verify.Proved || len(v.Statements) != 8 || !v.Statements[0].Trusted || v.Statements[1].Trusted {
@@ -120,7 +121,7 @@ func TestStatements(t *testing.T) {
 func TestForeignStatements(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	tb.close(s.ID)
 	good, l := tb.statement(s.ID), newLab(t, "lab.example/shuffles")
 	other := good
@@ -129,7 +130,7 @@ func TestForeignStatements(t *testing.T) {
 	for n, row := range rows {
 		must(t, tb.cfg.Store.PutStatement(t.Context(), tb.Ledger().ID(), s.ID, n, []byte(row)))
 	}
-	if tr := tb.transcript(s.ID, dealer.View{}); len(tr.Statements) != 1 || tr.Statements[0] != rows[2] {
+	if tr := tb.transcript(s.ID, api.View{}); len(tr.Statements) != 1 || tr.Statements[0] != rows[2] {
 		t.Errorf("statements %q", tr.Statements)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 	"shuffled/internal/terms"
 )
@@ -47,48 +49,48 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	}
 	if t.Kind == audit.TermsTicketList {
 		if !c.IsNumbers() || t.Count != uint64(c.Of) {
-			return wrongField("terms.count", "must be the same as numbers.of: each ticket has one number")
+			return api.Invalid("terms.count", "must be the same as numbers.of: each ticket has one number")
 		}
 		if c.Production && c.Find(audit.SourceBeacon) < 0 {
-			return wrongField("mix", "must have a beacon when tickets are drawn in production: without it the house, "+
+			return api.Invalid("mix", "must have a beacon when tickets are drawn in production: without it the house, "+
 				"which knows the list, could choose the winner")
 		}
 		return nil
 	}
 	switch {
 	case t.Kind == 0:
-		return noValue("terms.kind", "must be wheel, pay_table or ticket_list")
+		return api.NoValue("terms.kind", "must be wheel, pay_table or ticket_list")
 	case t.Count != 0:
-		return noValue("terms.count", "must be left out, except for a ticket_list")
+		return api.NoValue("terms.count", "must be left out, except for a ticket_list")
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return wrongField("terms.hash", "must be the hash of a document that this ledger has: PUT it to terms first")
+		return api.Invalid("terms.hash", "must be the hash of a document that this ledger has: PUT it to terms first")
 	}
 	if err != nil {
 		return err
 	}
 	if t.Kind == audit.TermsWheel {
 		if !c.IsDraw() || c.IsNumbers() {
-			return wrongField("terms", "must be a wheel for ranges only")
+			return api.Invalid("terms", "must be a wheel for ranges only")
 		}
 		total := document.Total()
 		if i := slices.IndexFunc(c.Recipe.Ranges, func(k uint32) bool { return k != total }); i >= 0 {
-			return wrongField(fmt.Sprintf("ranges[%d]", i),
+			return api.Invalid(fmt.Sprintf("ranges[%d]", i),
 				fmt.Sprintf("must be %d, which the weights of the wheel add up to, and is %d", total,
 					c.Recipe.Ranges[i]))
 		}
 	}
 	if err := document.Of(c); err != nil {
-		return wrongField("terms", "must fit the shuffle that is committed: "+err.Error())
+		return api.Invalid("terms", "must fit the shuffle that is committed: "+err.Error())
 	}
 	return nil
 }
 
 // wheel returns the wheel that a shuffle's terms name, nil if they name none. The values have no
 // meaning without it, so a deal fails if the stored wheel is missing or another one.
-func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) {
-	t := r.commit.Context.Terms
+func (d *Dealer) wheel(ctx context.Context, r *record.Record) (*terms.Document, error) {
+	t := r.Commit.Context.Terms
 	if t == nil || t.Kind != audit.TermsWheel {
 		return nil, nil
 	}
@@ -97,7 +99,7 @@ func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) 
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if err != nil {
-		return nil, fmt.Errorf("reading the wheel of shuffle %d: %w", r.id, err)
+		return nil, fmt.Errorf("reading the wheel of shuffle %d: %w", r.ID, err)
 	}
 	d.wheels.Add(t.Hash, document)
 	return document, nil

@@ -11,7 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	"shuffled/internal/terms"
@@ -26,7 +26,7 @@ func TestTerms(t *testing.T) {
 			{Label: "a trip", Weight: 1}})
 		must(t, err)
 		bound := &audit.Terms{Kind: audit.TermsWheel, Hash: wheel.Hash()}
-		req := dealer.DrawsRequest{Table: "t", Ranges: []uint32{10_000, 10_000}, Terms: bound}
+		req := api.DrawsRequest{Table: "t", Ranges: []uint32{10_000, 10_000}, Terms: bound}
 		_, err = tb.Draws(t.Context(), as("tester"), "early", req)
 		wantRefusal(t, "terms that were not put", err, "terms.hash", "")
 		for range 2 {
@@ -36,7 +36,7 @@ func TestTerms(t *testing.T) {
 		bad.Ranges = []uint32{10_000, 9999}
 		_, err = tb.Draws(t.Context(), as("tester"), "bad", bad)
 		wantRefusal(t, "a range that is not the total", err, "ranges[1]", "")
-		_, err = tb.Shuffle(t.Context(), as("tester"), "cards", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
+		_, err = tb.Shuffle(t.Context(), as("tester"), "cards", api.ShuffleRequest{Table: "t", Deck: "standard-52",
 			Terms: bound})
 		wantRefusal(t, "a wheel with cards", err, "terms", "")
 		kind := req
@@ -45,14 +45,14 @@ func TestTerms(t *testing.T) {
 		wantRefusal(t, "a wheel as a pay table", err, "terms", "")
 
 		s := tb.draw("spins", req)
-		spins := dealer.DealRequest{Runs: []audit.Run{board(2)}}
+		spins := api.DealRequest{Runs: []audit.Run{board(2)}}
 		for _, what := range []string{"spun", "asked for again"} {
 			d := tb.deal(s.ID, spins)
 			if want := []string{wheel.Label(d.Shows[0]), wheel.Label(d.Shows[1])}; !slices.Equal(d.Labels, want) {
 				t.Errorf("%s, %d show %q, want %q", what, d.Shows, d.Labels, want)
 			}
 		}
-		file := tb.transcript(s.ID, dealer.View{})
+		file := tb.transcript(s.ID, api.View{})
 		if !bytes.Equal(file.Terms, wheel.Bytes()) {
 			t.Errorf("the transcript has the terms %q", file.Terms)
 		}
@@ -72,19 +72,19 @@ func TestLabels(t *testing.T) {
 		wheel, err := terms.NewWheel([]terms.Label{{Label: "nothing", Weight: 5}, {Label: "a car", Weight: 5}})
 		must(t, err)
 		must(t, tb.PutTerms(t.Context(), wheel))
-		s := tb.draw("spins", dealer.DrawsRequest{Table: "t", Ranges: []uint32{10, 10, 10},
+		s := tb.draw("spins", api.DrawsRequest{Table: "t", Ranges: []uint32{10, 10, 10},
 			Terms: &audit.Terms{Kind: audit.TermsWheel, Hash: wheel.Hash()}})
 		hidden := board(3)
 		hidden.Public = false
-		d := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{hidden}})
+		d := tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{hidden}})
 		for range 2 {
-			r, err := tb.Reveal(t.Context(), as("tester"), s.ID, dealer.RevealRequest{Places: []int{2, 0}})
+			r, err := tb.Reveal(t.Context(), as("tester"), s.ID, api.RevealRequest{Places: []int{2, 0}})
 			if want := []string{d.Labels[0], d.Labels[2]}; err != nil || !slices.Equal(r.Labels, want) {
 				t.Errorf("revealed %q, want %q: %v", r.Labels, want, err)
 			}
 		}
-		plain := tb.draw("plain", dealer.DrawsRequest{Table: "t", Ranges: []uint32{10}})
-		if d := tb.deal(plain.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}}); d.Labels != nil {
+		plain := tb.draw("plain", api.DrawsRequest{Table: "t", Ranges: []uint32{10}})
+		if d := tb.deal(plain.ID, api.DealRequest{Runs: []audit.Run{board(1)}}); d.Labels != nil {
 			t.Errorf("without a wheel: %q", d.Labels)
 		}
 	})
@@ -97,11 +97,11 @@ func TestTermsOfChild(t *testing.T) {
 		must(t, err)
 		must(t, tb.PutTerms(t.Context(), pays))
 		bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
-		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
-		_, err = tb.Shuffle(t.Context(), as("tester"), "own", dealer.ShuffleRequest{Table: "t", Terms: bound,
-			Parent: &dealer.Parent{ID: parent.ID}})
+		parent := tb.commit("parent", api.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
+		_, err = tb.Shuffle(t.Context(), as("tester"), "own", api.ShuffleRequest{Table: "t", Terms: bound,
+			Parent: &api.Parent{ID: parent.ID}})
 		wantRefusal(t, "a child with terms of its own", err, "terms", "")
-		child := tb.commit("child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
+		child := tb.commit("child", api.ShuffleRequest{Table: "t", Parent: &api.Parent{ID: parent.ID}})
 		if got := tb.commitOf(child.ID).Context.Terms; got == nil || *got != *bound {
 			t.Errorf("the child has the terms %+v", got)
 		}
@@ -121,12 +121,12 @@ func TestTermsAltered(t *testing.T) {
 	tb.administer("DROP TRIGGER terms_no_update", fmt.Sprintf("UPDATE terms SET bytes = x'%x'", other.Bytes()))
 	bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
 	_, err = tb.Shuffle(t.Context(), as("tester"), "k",
-		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
+		api.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
 	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrFrozen) ||
 		ledger.CauseOf(err) != ledger.CauseAltered {
 		t.Errorf("%v", err)
 	}
-	tb.commit("another", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	tb.commit("another", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
 }
 
 // auditTerms audits the bundle of the ledger: whole, and with its document missing, emptied and exchanged.

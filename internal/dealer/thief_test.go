@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 )
@@ -41,7 +42,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 	before := tb.commit("before", hand)
 	cfg.Keys = both
 	tb.Dealer = dealer.New(cfg) // started again, the new key first
-	after := tb.commit("after", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
+	after := tb.commit("after", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
 
 	thief := alone
 	row := tb.sealedRow(before.ID)
@@ -60,7 +61,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 	}
 	for _, id := range []uint64{before.ID, after.ID} {
 		if _, err := tb.Deal(t.Context(), as("tester"), id,
-			dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}}); err != nil {
+			api.DealRequest{Runs: []audit.Run{seat(1, "a")}}); err != nil {
 			t.Errorf("shuffle %d: %v", id, err)
 		}
 		tb.close(id)
@@ -119,7 +120,7 @@ func TestSealedOfAnotherLength(t *testing.T) {
 	tb := newTable(t, nil)
 	tb.administer(`DROP TRIGGER entries_no_update`)
 	for n, more := range []int{1, 2, 104} {
-		s := tb.commit(fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: fmt.Sprint("t", n), Deck: "standard-52"})
+		s := tb.commit(fmt.Sprint("key-", n), api.ShuffleRequest{Table: fmt.Sprint("t", n), Deck: "standard-52"})
 		tape, err := tb.tapeOf(s.ID)
 		must(t, err)
 		sealed, err := tb.cfg.Keys.Seal(origin, s.Commitment, append(tape, make([]byte, more)...))
@@ -127,10 +128,10 @@ func TestSealedOfAnotherLength(t *testing.T) {
 		tb.administer(fmt.Sprintf("UPDATE entries SET kept = x'%x' WHERE idx = %d", sealed, s.ID))
 		tb.unwritten(func() {
 			d := dealer.New(tb.cfg) // which did not make the commit, and so reads it
-			_, err := d.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
-			wantIs(t, fmt.Sprint("a deal from a tape and ", more, " bytes"), err, dealer.ErrSealed)
-			_, err = d.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
-			wantIs(t, fmt.Sprint("a close with a tape and ", more, " bytes"), err, dealer.ErrSealed)
+			_, err := d.Deal(t.Context(), as("tester"), s.ID, api.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+			wantIs(t, fmt.Sprint("a deal from a tape and ", more, " bytes"), err, api.ErrSealed)
+			_, err = d.Close(t.Context(), as("tester"), s.ID, api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			wantIs(t, fmt.Sprint("a close with a tape and ", more, " bytes"), err, api.ErrSealed)
 		})
 	}
 }

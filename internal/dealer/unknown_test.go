@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -52,15 +52,15 @@ type request struct {
 // requests are those of every kind.
 func requests() map[string]request {
 	type asks = func(context.Context) (any, error)
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-	end := dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
+	req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	end := api.CloseRequest{Outcome: audit.OutcomeEndedEarly}
 	return map[string]request{
 		"commit": {1, func(_ *testing.T, tb *table) asks {
 			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, as("tester"), "k", req) }
 		}},
 		"draws": {1, func(_ *testing.T, tb *table) asks {
 			return func(ctx context.Context) (any, error) {
-				return tb.Draws(ctx, as("tester"), "k", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000}})
+				return tb.Draws(ctx, as("tester"), "k", api.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000}})
 			}
 		}},
 		"child": {2, func(_ *testing.T, tb *table) asks {
@@ -69,22 +69,22 @@ func requests() map[string]request {
 		}},
 		"mix": {1, func(t *testing.T, tb *table) asks {
 			planned := req
-			planned.Plan = &dealer.MixPlan{Cut: true}
+			planned.Plan = &api.MixPlan{Cut: true}
 			id := tb.commit("planned", planned).ID
 			return func(ctx context.Context) (any, error) {
-				return tb.Mix(ctx, as("tester"), id, dealer.MixRequest{Cut: num(9)})
+				return tb.Mix(ctx, as("tester"), id, api.MixRequest{Cut: num(9)})
 			}
 		}},
 		"deal": {1, func(_ *testing.T, tb *table) asks {
 			id := tb.commit("dealt", req).ID
 			return func(ctx context.Context) (any, error) {
-				return tb.Deal(ctx, as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+				return tb.Deal(ctx, as("tester"), id, api.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
 			}
 		}},
 		"final deal": {2, func(_ *testing.T, tb *table) asks {
 			id := tb.commit("dealt", req).ID
 			return func(ctx context.Context) (any, error) {
-				return tb.Deal(ctx, as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end})
+				return tb.Deal(ctx, as("tester"), id, api.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end})
 			}
 		}},
 		"close": {1, func(_ *testing.T, tb *table) asks {
@@ -174,13 +174,13 @@ func withoutEvents(entries []audit.Entry) int {
 func saysRepeated(t *testing.T, answer any) bool {
 	t.Helper()
 	switch a := answer.(type) {
-	case dealer.Shuffle:
+	case api.Shuffle:
 		return a.Repeated
-	case dealer.Mix:
+	case api.Mix:
 		return a.Repeated
-	case dealer.Deal:
+	case api.Deal:
 		return a.Repeated && (a.Close == nil || a.Close.Repeated)
-	case dealer.Close:
+	case api.Close:
 		return a.Repeated
 	}
 	t.Fatalf("an answer of type %T", answer)

@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/shuffle"
 )
 
@@ -39,30 +40,30 @@ func TestWatch(t *testing.T) {
 		}
 		drawn := tb.cfg.Entropy.Stats().Tapes
 
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", EndAt: &dealer.EndAt{Lo: 20, Hi: 40}}
+		req := api.ShuffleRequest{Table: "t", Deck: "standard-52", EndAt: &api.EndAt{Lo: 20, Hi: 40}}
 		ids := []uint64{tb.commit("one", req).ID}
 		seen("a shuffle", 1)
 		tb.commit("one", req)
 		seen("the same request", 1)
 		for i := range 5 {
-			more := dealer.ShuffleRequest{Table: "t", Deck: "short-36"}
+			more := api.ShuffleRequest{Table: "t", Deck: "short-36"}
 			ids = append(ids, tb.commit("more-"+string(rune('a'+i)), more).ID)
 		}
 		seen("five more", 6)
 		draws, err := tb.Draws(t.Context(), as("tester"), "draws",
-			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
+			api.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
 		must(t, err)
 		ids = append(ids, draws.ID)
-		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "u", Deck: "spanish-40"})
-		child := tb.commit("child", dealer.ShuffleRequest{Table: "u",
-			Parent: &dealer.Parent{ID: parent.ID, Positions: []uint16{3, 1, 7}}})
+		parent := tb.commit("parent", api.ShuffleRequest{Table: "u", Deck: "spanish-40"})
+		child := tb.commit("child", api.ShuffleRequest{Table: "u",
+			Parent: &api.Parent{ID: parent.ID, Positions: []uint16{3, 1, 7}}})
 		ids = append(ids, parent.ID, child.ID)
 		seen("draws, a parent and its child", len(ids))
 
 		for _, id := range ids {
 			if id != parent.ID { // which the child ended
 				if _, err := tb.Close(t.Context(), as("tester"), id,
-					dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+					api.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -231,7 +231,7 @@ func TestRecall(t *testing.T) {
 	recall := new(recallOf)
 	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger { l.Recall = recall; return l }})
 	now := s.clock.Now().UnixMilli()
-	deck := dealer.PublishedDecks()[0]
+	deck := api.PublishedDecks()[0]
 	recall.found = []ledger.Recalled{
 		{ID: 2, Table: "a", Serial: 1, Committed: now - 9000, CloseBy: now - 1000, GameRef: "g-1", Closed: now - 5000,
 			Outcome: 1, Owner: "dealer-1", Deck: deck.Hash()},

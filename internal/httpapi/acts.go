@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -88,7 +88,7 @@ func (c *call) submitted(req *ActRequest) (a submittedAct, err error) {
 
 // SetSwitch sets a kill switch.
 func (s *Server) SetSwitch(c *call) error {
-	return do(c, dealer.SwitchRequest{}, c.ledger.Dealer.SetSwitch)
+	return do(c, api.SwitchRequest{}, c.ledger.Dealer.SetSwitch)
 }
 
 // ListSwitches answers with the kill switches that are set.
@@ -226,5 +226,5 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 
 // TakeOverShuffle gives a shuffle another owner.
 func (s *Server) TakeOverShuffle(c *call, id ID) error {
-	return do(c, dealer.TakeoverRequest{}, on(id, c.ledger.Dealer.Takeover))
+	return do(c, api.TakeoverRequest{}, on(id, c.ledger.Dealer.Takeover))
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 )
 
 // Bounds of a batch. The places that it commits and deals bound its work and its answer.
@@ -26,13 +27,13 @@ type (
 )
 
 // batchOps are the operations of a batch: for each word the request that its body is of.
-var batchOps = map[string]func(*dealer.Operation) (asked any){
-	"shuffle": func(op *dealer.Operation) any { op.Cards = new(dealer.ShuffleRequest); return op.Cards },
-	"draw":    func(op *dealer.Operation) any { op.Draws = new(dealer.DrawsRequest); return op.Draws },
-	"mix":     func(op *dealer.Operation) any { op.Mix = new(dealer.MixRequest); return op.Mix },
-	"deal":    func(op *dealer.Operation) any { op.Deal = new(noDeal); return op.Deal },
-	"reveal":  func(op *dealer.Operation) any { op.Reveal = new(dealer.RevealRequest); return op.Reveal },
-	"close":   func(op *dealer.Operation) any { op.Close = new(dealer.CloseRequest); return op.Close },
+var batchOps = map[string]func(*batch.Operation) (asked any){
+	"shuffle": func(op *batch.Operation) any { op.Cards = new(api.ShuffleRequest); return op.Cards },
+	"draw":    func(op *batch.Operation) any { op.Draws = new(api.DrawsRequest); return op.Draws },
+	"mix":     func(op *batch.Operation) any { op.Mix = new(api.MixRequest); return op.Mix },
+	"deal":    func(op *batch.Operation) any { op.Deal = new(noDeal); return op.Deal },
+	"reveal":  func(op *batch.Operation) any { op.Reveal = new(api.RevealRequest); return op.Reveal },
+	"close":   func(op *batch.Operation) any { op.Close = new(api.CloseRequest); return op.Close },
 }
 
 // checkKey refuses a commit that has no key or names a shuffle, and another operation that has a key or names none.
@@ -79,9 +80,9 @@ func (s *Server) CreateBatch(c *call) error {
 	if err := checkPlaces(ops); err != nil {
 		return err
 	}
-	results, err := dealer.RunBatch(c.r.Context(), c.ledger.Dealer, c.caller.actor, ops, req.AllOrNone != nil,
+	results, err := batch.Run(c.r.Context(), c.ledger.Dealer, c.caller.actor, ops, req.AllOrNone != nil,
 		func(id uint64) error { return s.awaitWitnesses(c, id) })
-	if rounds, ok := errors.AsType[*dealer.RoundsError](err); ok {
+	if rounds, ok := errors.AsType[*batch.RoundsError](err); ok {
 		return &refusal{code: CodeAllOrNone, field: fmt.Sprintf("operations[%d]", rounds.Operation),
 			detail: rounds.Error()}
 	}
@@ -96,7 +97,7 @@ func (s *Server) CreateBatch(c *call) error {
 }
 
 // readOperation reads the last of ops, to which it may refer by the number of an earlier one.
-func readOperation(ops []dealer.Operation, of *Operation) error {
+func readOperation(ops []batch.Operation, of *Operation) error {
 	i := len(ops) - 1
 	op := &ops[i]
 	request, ok := batchOps[of.Op]
@@ -136,7 +137,7 @@ func readOperation(ops []dealer.Operation, of *Operation) error {
 }
 
 // checkPlaces bounds what a batch commits and deals.
-func checkPlaces(ops []dealer.Operation) error {
+func checkPlaces(ops []batch.Operation) error {
 	places := 0
 	for i, op := range ops {
 		places += op.Places()
@@ -149,7 +150,7 @@ func checkPlaces(ops []dealer.Operation) error {
 }
 
 // result appends the answer to one operation, as to its single request.
-func (s *Server) result(b []byte, c *call, r dealer.Result, asked []byte) []byte {
+func (s *Server) result(b []byte, c *call, r batch.Result, asked []byte) []byte {
 	b = append(b, `{"body":`...)
 	if r.Err == nil {
 		return append(appendAnswer(b, reflect.ValueOf(r.Answer)), `,"status":200}`...)

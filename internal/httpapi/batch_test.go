@@ -9,7 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 	"shuffled/internal/ledger"
 )
 
@@ -32,12 +33,12 @@ func TestOperationForNow(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/main/batch", nil)
 	c := &call{w: s.api.record(httptest.NewRecorder(), r), r: r}
 	for err, want := range map[error]int{ledger.ErrOverloaded: retryAfter, ledger.ErrUnknownOutcome: retryAfter,
-		ledger.ErrFrozen: 0, dealer.ErrRepeated: 0,
-		&dealer.NoShuffleError{Cause: ledger.ErrOverloaded}:                                retryAfter,
-		&dealer.NoShuffleError{Cause: &dealer.NoShuffleError{Cause: ledger.ErrOverloaded}}: retryAfter,
-		&dealer.NoShuffleError{Cause: dealer.ErrKeyReused}:                                 0} {
+		ledger.ErrFrozen: 0, api.ErrRepeated: 0,
+		&batch.NoShuffleError{Cause: ledger.ErrOverloaded}:                               retryAfter,
+		&batch.NoShuffleError{Cause: &batch.NoShuffleError{Cause: ledger.ErrOverloaded}}: retryAfter,
+		&batch.NoShuffleError{Cause: api.ErrKeyReused}:                                   0} {
 		var got BatchResult
-		failed := json.Unmarshal(s.api.result(nil, c, dealer.Result{Err: err}, nil), &got)
+		failed := json.Unmarshal(s.api.result(nil, c, batch.Result{Err: err}, nil), &got)
 		if failed != nil || value(got.RetryAfter) != want || got.Status < 400 {
 			t.Errorf("%v: %d after %d, %v", err, got.Status, value(got.RetryAfter), failed)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -193,18 +194,18 @@ func TestEverySentinelHasACode(t *testing.T) {
 	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true, "ErrMarkLocked": true,
 		"ErrUnconfirmed": true, "ErrLatched": true, "ErrKilled": true}
 	known := map[string]error{
-		"dealer.ErrKeyReused": dealer.ErrKeyReused, "dealer.ErrRepeated": dealer.ErrRepeated,
-		"dealer.ErrNotFound":    dealer.ErrNotFound,
-		"dealer.ErrBeaconEarly": dealer.ErrBeaconEarly, "dealer.ErrEntropy": dealer.ErrEntropy,
-		"dealer.ErrSealed": dealer.ErrSealed,
+		"dealer.ErrKeyReused": api.ErrKeyReused, "dealer.ErrRepeated": api.ErrRepeated,
+		"dealer.ErrNotFound":    api.ErrNotFound,
+		"dealer.ErrBeaconEarly": api.ErrBeaconEarly, "dealer.ErrEntropy": api.ErrEntropy,
+		"dealer.ErrSealed": api.ErrSealed,
 		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock,
 		"ledger.ErrOverloaded": ledger.ErrOverloaded,
 		"ledger.ErrClosed":     ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
 		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
 		"ledger.ErrPolicy": ledger.ErrPolicy, "ledger.ErrTooLarge": ledger.ErrTooLarge,
-		"dealer.ErrTogether": dealer.ErrTogether, "dealer.ErrCoDealer": dealer.ErrCoDealer,
-		"dealer.ErrCoDealerForked": dealer.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
+		"dealer.ErrTogether": dealer.ErrTogether, "dealer.ErrCoDealer": api.ErrCoDealer,
+		"dealer.ErrCoDealerForked": api.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger", "ledger/sequencer", "ledger/cosign"} {

@@ -10,6 +10,8 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 	"shuffled/internal/ledger"
 )
 
@@ -38,16 +40,16 @@ var sentinels = []struct {
 	err  error
 	code Code
 }{
-	{dealer.ErrKeyReused, CodeIdempotencyKeyReused},
-	{dealer.ErrRepeated, CodeRepeated},
+	{api.ErrKeyReused, CodeIdempotencyKeyReused},
+	{api.ErrRepeated, CodeRepeated},
 	{dealer.ErrDeck, CodeDeckNotAllowed},
 	{dealer.ErrTogether, CodeAllOrNone},
 	{ledger.ErrTooLarge, CodeAllOrNone},
-	{dealer.ErrBeaconEarly, CodeBeaconEarly},
-	{dealer.ErrCoDealerForked, CodeCoDealerForked},
-	{dealer.ErrCoDealer, CodeCoDealerUnavailable},
-	{dealer.ErrEntropy, CodeLatch},
-	{dealer.ErrSealed, CodeSealed},
+	{api.ErrBeaconEarly, CodeBeaconEarly},
+	{api.ErrCoDealerForked, CodeCoDealerForked},
+	{api.ErrCoDealer, CodeCoDealerUnavailable},
+	{api.ErrEntropy, CodeLatch},
+	{api.ErrSealed, CodeSealed},
 	{ledger.ErrUnknownOutcome, CodeOutcomeUnknown},
 	{ledger.ErrOverloaded, CodeOverloaded},
 	{ledger.ErrNotWitnessed, CodeCosigned},
@@ -57,7 +59,7 @@ var sentinels = []struct {
 	{ledger.ErrClock, CodeClock},
 	{ledger.ErrClosed, CodeNotReady},
 	{ledger.ErrUnavailable, CodeUnavailable},
-	{dealer.ErrNotFound, CodeNotFound},
+	{api.ErrNotFound, CodeNotFound},
 	{ledger.ErrNotFound, CodeNotFound},
 }
 
@@ -68,11 +70,11 @@ var occurrences = map[Code]bool{CodeRepeated: true, CodeDeckNotAllowed: true, Co
 // the caller is told only that, and the log has the cause.
 func translate(method string, err error) *refusal {
 	var known *refusal
-	var request *dealer.RequestError
-	var malformed *dealer.ValueError
+	var request *api.RequestError
+	var malformed *api.ValueError
 	var illegal *audit.Illegal
 	var statement *dealer.StatementError
-	var lacking *dealer.NoShuffleError
+	var lacking *batch.NoShuffleError
 	switch {
 	case errors.As(err, &known):
 		return known

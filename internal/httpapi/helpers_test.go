@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 func decodeAny(t testing.TB, b []byte) any {
@@ -72,12 +72,12 @@ func committed(t testing.TB, receipt string) *audit.Commit {
 
 // The answers of the contract that are those of package dealer.
 type (
-	Shuffle       = dealer.Shuffle
-	ShuffleState  = dealer.Status
-	Mix           = dealer.Mix
-	Deal          = dealer.Deal
-	Reveal        = dealer.Reveal
-	Close         = dealer.Close
-	Takeover      = dealer.Takeover
-	UnopenedPlace = dealer.Unopened
+	Shuffle       = api.Shuffle
+	ShuffleState  = api.Status
+	Mix           = api.Mix
+	Deal          = api.Deal
+	Reveal        = api.Reveal
+	Close         = api.Close
+	Takeover      = api.Takeover
+	UnopenedPlace = api.Unopened
 )

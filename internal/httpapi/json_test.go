@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // jsonCases are whole bodies for a close, good and bad, after the manner of the JSON parsing test suites: what is good
@@ -212,8 +212,8 @@ func FuzzTimestamp(f *testing.F) {
 // TestAppendAnswer: answers are what the library writes of them.
 func TestAppendAnswer(t *testing.T) {
 	t.Parallel()
-	for _, as := range []func(*rapid.T){asLibrary[dealer.Shuffle], asLibrary[dealer.Mix], asLibrary[dealer.Deal],
-		asLibrary[dealer.Reveal], asLibrary[dealer.Close], asLibrary[dealer.Status], asLibrary[dealer.Recorded]} {
+	for _, as := range []func(*rapid.T){asLibrary[api.Shuffle], asLibrary[api.Mix], asLibrary[api.Deal],
+		asLibrary[api.Reveal], asLibrary[api.Close], asLibrary[api.Status], asLibrary[api.Recorded]} {
 		rapid.Check(t, as)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/near"
 )
@@ -69,7 +69,7 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 	a := ShuffleSummary{
 		ID: r.ID, Table: r.Table, Serial: r.Serial, Kind: ShuffleSummaryKindCards, GameRef: optional(r.GameRef),
-		Owner: r.Owner, Deck: optional(dealer.DeckName(r.Deck)),
+		Owner: r.Owner, Deck: optional(api.DeckName(r.Deck)),
 		CommittedAt: Timestamp(r.Committed), CloseBy: Timestamp(r.CloseBy), State: ShuffleSummaryStateOpen,
 	}
 	if r.Draw {
@@ -235,7 +235,7 @@ func (s *Server) ListTables(c *call, params ListTablesParams) error {
 // ListDecks answers with the published decks.
 func (s *Server) ListDecks(c *call) error {
 	answer := DeckList{Decks: []PublishedDeck{}}
-	for _, deck := range dealer.PublishedDecks() {
+	for _, deck := range api.PublishedDecks() {
 		answer.Decks = append(answer.Decks, PublishedDeck{Name: deck.Name(), Hash: encodeHash(deck.Hash()),
 			Cards: deck.Len()})
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/web"
 )
@@ -205,8 +205,8 @@ func TestFailures(t *testing.T) {
 		{fmt.Errorf("PLANTED: %w", ledger.ErrOverloaded), CodeOverloaded},
 		{fmt.Errorf("PLANTED: %w", ledger.ErrUnknownOutcome), CodeOutcomeUnknown},
 		{fmt.Errorf("PLANTED: %w", ledger.ErrUnavailable), CodeUnavailable},
-		{fmt.Errorf("PLANTED: %w", dealer.ErrEntropy), CodeLatch},
-		{fmt.Errorf("PLANTED: %w", dealer.ErrSealed), CodeSealed},
+		{fmt.Errorf("PLANTED: %w", api.ErrEntropy), CodeLatch},
+		{fmt.Errorf("PLANTED: %w", api.ErrSealed), CodeSealed},
 	} {
 		broken.err = c.err
 		got := s.get("/v1/main/shuffles", s.auditorToken)

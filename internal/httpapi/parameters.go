@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/near"
 	"shuffled/internal/wire"
 )
@@ -171,7 +171,7 @@ func decodeOctets(array []byte, text string) error {
 // The values that JSON writes in more than one way, and the error of one that is wrong.
 type (
 	rule             = wire.Rule
-	Timestamp        = dealer.Time
+	Timestamp        = api.Time
 	OperationShuffle = wire.OperationShuffle
 )
 

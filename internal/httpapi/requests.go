@@ -8,18 +8,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // The requests of the contract are those of package dealer.
 type (
-	ShuffleRequest  = dealer.ShuffleRequest
-	DrawsRequest    = dealer.DrawsRequest
-	MixRequest      = dealer.MixRequest
-	DealRequest     = dealer.DealRequest
-	RevealRequest   = dealer.RevealRequest
-	CloseRequest    = dealer.CloseRequest
-	TakeoverRequest = dealer.TakeoverRequest
+	ShuffleRequest  = api.ShuffleRequest
+	DrawsRequest    = api.DrawsRequest
+	MixRequest      = api.MixRequest
+	DealRequest     = api.DealRequest
+	RevealRequest   = api.RevealRequest
+	CloseRequest    = api.CloseRequest
+	TakeoverRequest = api.TakeoverRequest
 )
 
 // dealerJSON has the JSON of the dealer's requests, as openapi.yaml has it: values that are words, and bytes in their

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/batch"
 	"shuffled/internal/ledger"
 )
 
@@ -89,9 +90,9 @@ func (c *call) mayAsk(asked any) error {
 		return nil
 	}
 	switch asked := asked.(type) {
-	case dealer.ShuffleRequest:
+	case api.ShuffleRequest:
 		return c.mayTable(asked.Table)
-	case dealer.DrawsRequest:
+	case api.DrawsRequest:
 		return c.mayTable(asked.Table)
 	case *TableRequest:
 		return c.mayTable(asked.Table)
@@ -111,8 +112,8 @@ func (c *call) mayAsk(asked any) error {
 }
 
 // readEach is reads for the operations of a batch, each of which fails alone.
-func readEach(c *call, of []Operation) []dealer.Operation {
-	ops := make([]dealer.Operation, len(of))
+func readEach(c *call, of []Operation) []batch.Operation {
+	ops := make([]batch.Operation, len(of))
 	for i := range ops {
 		op := &ops[i]
 		op.Of = -1
@@ -125,7 +126,7 @@ func readEach(c *call, of []Operation) []dealer.Operation {
 
 // mayOperate is mayTable for an operation of a batch. It also sets the table of an operation that names its shuffle by
 // an id. If an earlier operation made the shuffle, the table was checked with that operation.
-func (c *call) mayOperate(op *dealer.Operation) (err error) {
+func (c *call) mayOperate(op *batch.Operation) (err error) {
 	if op.Shuffle != 0 {
 		if op.Table, err = c.ledger.Dealer.Shuffles().Table(c.r.Context(), op.Shuffle); err != nil {
 			return err
@@ -143,7 +144,7 @@ func (c *call) recallQuery(p *ListShufflesParams) (ledger.RecallQuery, error) {
 	}
 	if p.Deck != nil {
 		var rule string
-		if q.Deck, rule = dealer.DeckHash(*p.Deck); rule != "" {
+		if q.Deck, rule = api.DeckHash(*p.Deck); rule != "" {
 			return q, refuseValue("deck", rule)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/near"
 )
 
@@ -112,7 +112,7 @@ func wanted(t reflect.Type) string {
 	case t == reflect.TypeFor[[]byte]():
 		return "must be bytes in padded base64"
 	case t == reflect.TypeFor[Timestamp]():
-		return string(dealer.NoTime)
+		return string(api.NoTime)
 	}
 	return "must be " + cmp.Or(kindWords[t.Kind()], "a whole number")
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // GetShuffle answers with the state of a shuffle.
@@ -18,7 +18,7 @@ func (s *Server) DealCards(c *call, id ID) error {
 }
 
 // noDeal is a request before its members are read: the place -1 tells that first is absent.
-var noDeal = dealer.DealRequest{First: -1}
+var noDeal = api.DealRequest{First: -1}
 
 // behind is on for a request that waits for the witnesses of the commit.
 func behind[D, V any](s *Server, c *call, id ID, do dealing[ID, D, V]) action[D, V] {
@@ -32,13 +32,13 @@ func behind[D, V any](s *Server, c *call, id ID, do dealing[ID, D, V]) action[D,
 
 // RevealCards makes dealt places public.
 func (s *Server) RevealCards(c *call, id ID) error {
-	return do(c, dealer.RevealRequest{}, on(id, c.ledger.Dealer.Reveal))
+	return do(c, api.RevealRequest{}, on(id, c.ledger.Dealer.Reveal))
 }
 
 // CloseShuffle ends a shuffle.
 func (s *Server) CloseShuffle(c *call, id ID) error {
 	ends := on(id, c.ledger.Dealer.Close)
-	return do(c, CloseRequest{}, func(ctx context.Context, by audit.Actor, asked CloseRequest) (v dealer.Close,
+	return do(c, CloseRequest{}, func(ctx context.Context, by audit.Actor, asked CloseRequest) (v api.Close,
 		err error) {
 		if lost := asked.Reason == audit.ReasonTapeLost; lost != (c.caller.role == audit.RoleAdmin) {
 			return v, &refusal{code: CodeForbidden, field: "reason",
@@ -73,7 +73,7 @@ func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error
 	if c.caller.role == audit.RoleDealer || c.caller.role == audit.RoleBlind {
 		identity = c.caller.actor.Identity
 	}
-	transcript, err := c.ledger.Dealer.Transcript(c.r.Context(), id, dealer.View{
+	transcript, err := c.ledger.Dealer.Transcript(c.r.Context(), id, api.View{
 		Identity:  identity,
 		Auditor:   c.caller.role == audit.RoleAuditor || c.caller.role == audit.RoleRegulator,
 		Recipient: value(params.Recipient),
@@ -89,15 +89,15 @@ func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error
 
 // CreateShuffle commits to a new shuffle.
 func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
-	return do(c, dealer.ShuffleRequest{}, on(params.IdempotencyKey, c.ledger.Dealer.Shuffle))
+	return do(c, api.ShuffleRequest{}, on(params.IdempotencyKey, c.ledger.Dealer.Shuffle))
 }
 
 // CreateDraws commits to drawn values.
 func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
-	return do(c, dealer.DrawsRequest{}, on(params.IdempotencyKey, c.ledger.Dealer.Draws))
+	return do(c, api.DrawsRequest{}, on(params.IdempotencyKey, c.ledger.Dealer.Draws))
 }
 
 // MixShuffle reveals the values of a plan.
 func (s *Server) MixShuffle(c *call, id ID) error {
-	return do(c, dealer.MixRequest{}, behind(s, c, id, c.ledger.Dealer.Mix))
+	return do(c, api.MixRequest{}, behind(s, c, id, c.ledger.Dealer.Mix))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/recall"
 )
 
@@ -43,7 +43,7 @@ func TestByTable(t *testing.T) {
 	if !again.Repeated {
 		t.Errorf("%+v", again)
 	}
-	if got := read[ShuffleState](t, s.get(at, "")); got.ID != one.ID || got.State != dealer.StateClosed {
+	if got := read[ShuffleState](t, s.get(at, "")); got.ID != one.ID || got.State != api.StateClosed {
 		t.Errorf("%+v", got)
 	}
 	s.get(at+"/transcript", "").want(t, "", "")

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
@@ -66,7 +66,7 @@ func (h *hunt) everyState() map[string]work {
 		must(t, err)
 	}
 	long := Timestamp(time.Now().Add(20 * time.Hour).UnixMilli())
-	commit := func(state, table string, req dealer.ShuffleRequest) uint64 {
+	commit := func(state, table string, req api.ShuffleRequest) uint64 {
 		t.Helper()
 		req.Table = table
 		if req.CloseBy == nil {
@@ -82,7 +82,7 @@ func (h *hunt) everyState() map[string]work {
 	}
 	deal := func(id uint64) uint64 {
 		t.Helper()
-		_, err := d.Deal(t.Context(), h.s.house(), id, dealer.DealRequest{Runs: []audit.Run{
+		_, err := d.Deal(t.Context(), h.s.house(), id, api.DealRequest{Runs: []audit.Run{
 			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
 			{Count: 3, Purpose: audit.PurposeBoard, Public: true}}})
 		must(err)
@@ -90,36 +90,36 @@ func (h *hunt) everyState() map[string]work {
 	}
 	end := func(id uint64, outcome audit.Outcome, reason audit.Reason) {
 		t.Helper()
-		_, err := d.Close(t.Context(), h.s.house(), id, dealer.CloseRequest{Outcome: outcome, Reason: reason})
+		_, err := d.Close(t.Context(), h.s.house(), id, api.CloseRequest{Outcome: outcome, Reason: reason})
 		must(err)
 	}
-	sealed := dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor}
+	sealed := api.ShuffleRequest{Disclosure: audit.DisclosureAuditor}
 	soon := Timestamp(time.Now().Add(1500 * time.Millisecond).UnixMilli())
 	hour := Timestamp(time.Now().Add(time.Hour).UnixMilli())
 
-	expires := deal(commit("expired", "e1", dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor, CloseBy: &soon}))
-	commit("committed", "a", dealer.ShuffleRequest{})
-	commit("committed elsewhere", "z", dealer.ShuffleRequest{EndAt: &dealer.EndAt{Lo: 3, Hi: 50}})
-	cut := &dealer.MixPlan{Cut: true}
-	commit("planned", "p1", dealer.ShuffleRequest{Plan: cut})
-	mixed := commit("mixed", "p2", dealer.ShuffleRequest{Plan: cut})
+	expires := deal(commit("expired", "e1", api.ShuffleRequest{Disclosure: audit.DisclosureAuditor, CloseBy: &soon}))
+	commit("committed", "a", api.ShuffleRequest{})
+	commit("committed elsewhere", "z", api.ShuffleRequest{EndAt: &api.EndAt{Lo: 3, Hi: 50}})
+	cut := &api.MixPlan{Cut: true}
+	commit("planned", "p1", api.ShuffleRequest{Plan: cut})
+	mixed := commit("mixed", "p2", api.ShuffleRequest{Plan: cut})
 	seven := 7
-	_, err := d.Mix(t.Context(), h.s.house(), mixed, dealer.MixRequest{Cut: &seven})
+	_, err := d.Mix(t.Context(), h.s.house(), mixed, api.MixRequest{Cut: &seven})
 	must(err)
-	deal(commit("half dealt", "b", dealer.ShuffleRequest{}))
+	deal(commit("half dealt", "b", api.ShuffleRequest{}))
 	deal(commit("half dealt for auditors", "h1", sealed))
-	deal(commit("overdue", "o1", dealer.ShuffleRequest{CloseBy: &hour}))
-	end(deal(commit("closed", "c1", dealer.ShuffleRequest{})), audit.OutcomeCompleted, 0)
+	deal(commit("overdue", "o1", api.ShuffleRequest{CloseBy: &hour}))
+	end(deal(commit("closed", "c1", api.ShuffleRequest{})), audit.OutcomeCompleted, 0)
 	end(deal(commit("closed for auditors", "c2", sealed)), audit.OutcomeEndedEarly, 0)
 	end(commit("void", "c3", sealed), audit.OutcomeVoid, audit.ReasonMisdeal)
 	for state, who := range map[string]audit.Disclosure{"child": audit.DisclosurePublic,
 		"child for auditors": audit.DisclosureAuditor} {
-		above := deal(commit("parent of the "+state, "k-"+who.String(), dealer.ShuffleRequest{Disclosure: who}))
+		above := deal(commit("parent of the "+state, "k-"+who.String(), api.ShuffleRequest{Disclosure: who}))
 		deal(commit(state, "k-"+who.String(),
-			dealer.ShuffleRequest{Parent: &dealer.Parent{ID: above}, Disclosure: who}))
+			api.ShuffleRequest{Parent: &api.Parent{ID: above}, Disclosure: who}))
 	}
 	draw, err := d.Draws(t.Context(), h.s.house(), "draw",
-		dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
+		api.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
 	must(err)
 	all["draw"] = work{table: "d1", path: fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
 

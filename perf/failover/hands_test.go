@@ -15,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store/postgres"
 )
@@ -23,9 +24,9 @@ import (
 // nil until it was given; then it may never change.
 type hand struct {
 	table, key string
-	shuffle    *dealer.Shuffle
-	deal       *dealer.Deal
-	end        *dealer.Close
+	shuffle    *api.Shuffle
+	deal       *api.Deal
+	end        *api.Close
 	maybe      bool // an answer left open whether something was written
 }
 
@@ -59,15 +60,15 @@ func same(a, b any) bool { return reflect.DeepEqual(first(a), first(b)) }
 // first is a copy of an answer without the mark of a repeat.
 func first(answer any) any {
 	switch a := answer.(type) {
-	case *dealer.Shuffle:
+	case *api.Shuffle:
 		one := *a
 		one.Repeated = false
 		return one
-	case *dealer.Deal:
+	case *api.Deal:
 		one := *a
 		one.Repeated = false
 		return one
-	case *dealer.Close:
+	case *api.Close:
 		one := *a
 		one.Repeated = false
 		return one
@@ -78,11 +79,11 @@ func first(answer any) any {
 // repeated reports whether an answer says that it is a repeat.
 func repeated(answer any) bool {
 	switch a := answer.(type) {
-	case *dealer.Shuffle:
+	case *api.Shuffle:
 		return a.Repeated
-	case *dealer.Deal:
+	case *api.Deal:
 		return a.Repeated
-	case *dealer.Close:
+	case *api.Close:
 		return a.Repeated
 	}
 	return false
@@ -95,7 +96,7 @@ var errOther = errors.New("another answer")
 func (h *hand) ask(ctx context.Context, d *dealer.Dealer, done *hand) error {
 	switch {
 	case done.shuffle == nil:
-		a, err := d.Shuffle(ctx, as("client"), h.key, dealer.ShuffleRequest{Table: h.table, Deck: "standard-52"})
+		a, err := d.Shuffle(ctx, as("client"), h.key, api.ShuffleRequest{Table: h.table, Deck: "standard-52"})
 		h.shuffle = &a
 		return err
 	case done.deal == nil:
@@ -103,13 +104,13 @@ func (h *hand) ask(ctx context.Context, d *dealer.Dealer, done *hand) error {
 		h.deal = &a
 		return err
 	default:
-		a, err := d.Close(ctx, as("client"), done.shuffle.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+		a, err := d.Close(ctx, as("client"), done.shuffle.ID, api.CloseRequest{Outcome: audit.OutcomeCompleted})
 		h.end = &a
 		return err
 	}
 }
 
-var dealRequest = dealer.DealRequest{Runs: []audit.Run{{Count: 5, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
+var dealRequest = api.DealRequest{Runs: []audit.Run{{Count: 5, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
 
 // repeat asks for every answer of the hand again.
 func (h *hand) repeat(ctx context.Context, d *dealer.Dealer) error {

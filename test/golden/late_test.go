@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 )
 
 // late plays the hands of a house with five witnesses. Two of them are asked at an interval, and one of these two has a
@@ -36,8 +36,8 @@ func (s *story) late() *daemon {
 		}
 		id := d.hand("poker")
 		d.awaitLate(n)
-		s.file(d, id, name, "a hand in a file that "+name+" of the late witnesses cosigned", dealer.View{},
-			dealer.View{Identity: cards.Identity, Recipient: "seat-1"})
+		s.file(d, id, name, "a hand in a file that "+name+" of the late witnesses cosigned", api.View{},
+			api.View{Identity: cards.Identity, Recipient: "seat-1"})
 	}
 	s.receipts(d)
 	return d

@@ -15,6 +15,8 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/codealer"
 	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/blind"
 	"shuffled/internal/ledger"
 )
 
@@ -23,7 +25,7 @@ func (s *story) pair(house, lab *daemon) {
 	t := s.t
 	trusted, err := audit.ParseTrust("", []byte(house.trusted()))
 	must(t, err)
-	lab.cfg.Houses = map[string]dealer.House{houseOrigin: {Keys: trusted.Keys, Policy: trusted.Policy}}
+	lab.cfg.Houses = map[string]blind.House{houseOrigin: {Keys: trusted.Keys, Policy: trusted.Policy}}
 	lab.Dealer = dealer.New(lab.cfg)
 	token := lab.hire(audit.Actor{Identity: "cards"}, audit.RoleBlind)
 	s.coDealer = lab.trusted()
@@ -42,21 +44,21 @@ func (s *story) pair(house, lab *daemon) {
 	house.cfg.CoDealer, house.cfg.Store = way.dealers, store
 	house.Dealer = dealer.New(house.cfg)
 
-	blind := func(r *dealer.ShuffleRequest) { r.Plan = &dealer.MixPlan{CoDealer: true} }
+	blind := func(r *api.ShuffleRequest) { r.Plan = &api.MixPlan{CoDealer: true} }
 	one := house.hand("blind", blind)
 	s.ended(lab, store.kept)
-	s.file(house, one, "blind", "a hand in the order of a co-dealer", dealer.View{},
-		dealer.View{Identity: cards.Identity, Recipient: "seat-2"})
+	s.file(house, one, "blind", "a hand in the order of a co-dealer", api.View{},
+		api.View{Identity: cards.Identity, Recipient: "seat-2"})
 	one = house.hand("blind", blind, auditors)
 	s.ended(lab, store.kept)
-	s.file(house, one, "blind-auditors", "the same, disclosed to auditors", dealer.View{})
+	s.file(house, one, "blind-auditors", "the same, disclosed to auditors", api.View{})
 
-	dice := house.draw(dealer.DrawsRequest{Table: "blind", Ranges: []uint32{6, 6, 37},
-		Plan: &dealer.MixPlan{CoDealer: true}})
+	dice := house.draw(api.DrawsRequest{Table: "blind", Ranges: []uint32{6, 6, 37},
+		Plan: &api.MixPlan{CoDealer: true}})
 	house.deal(dice, board(3))
 	house.end(dice, completed)
 	s.ended(lab, store.kept)
-	s.file(house, dice, "blind-draws", "draws in the order of a co-dealer", dealer.View{})
+	s.file(house, dice, "blind-draws", "draws in the order of a co-dealer", api.View{})
 
 	req := deck("blind")
 	blind(&req)
@@ -65,7 +67,7 @@ func (s *story) pair(house, lab *daemon) {
 	way.lost.Store(true)
 	ctx, cancel := context.WithTimeout(house.ctx(), time.Second)
 	defer cancel()
-	_, err = house.Deal(ctx, cards, open, dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
+	_, err = house.Deal(ctx, cards, open, api.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
 	if err == nil {
 		t.Fatal("dealt without an answer")
 	}
@@ -75,7 +77,7 @@ func (s *story) pair(house, lab *daemon) {
 	house.end(open, void(audit.ReasonCoDealer))
 	s.ended(lab, store.kept)
 	s.file(house, open, "blind-void", "the co-dealer's answer was lost: void, and what was not played is named",
-		dealer.View{})
+		api.View{})
 	house.cfg.CoDealer, house.cfg.Store = nil, store.Store
 	house.Dealer = dealer.New(house.cfg)
 }

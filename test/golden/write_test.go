@@ -20,7 +20,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/beacontest"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect"
 	"shuffled/internal/verify"
@@ -136,7 +136,7 @@ func found(t *testing.T, v *verify.Verdict) map[string]any {
 }
 
 // file keeps the transcript of a shuffle, once for each view.
-func (s *story) file(d *daemon, id uint64, name, about string, views ...dealer.View) {
+func (s *story) file(d *daemon, id uint64, name, about string, views ...api.View) {
 	s.t.Helper()
 	for _, v := range views {
 		b, err := d.Transcript(s.t.Context(), id, v)
@@ -158,7 +158,7 @@ func (s *story) file(d *daemon, id uint64, name, about string, views ...dealer.V
 
 // slots keeps the transcript of a shuffle for the players whose slot values these are.
 func (s *story) slots(d *daemon, id uint64, name, about string, values [][32]byte) {
-	b, err := d.Transcript(s.t.Context(), id, dealer.View{})
+	b, err := d.Transcript(s.t.Context(), id, api.View{})
 	must(s.t, err)
 	by := trust{Policy: d.trusted()}
 	for _, v := range values {
@@ -296,7 +296,7 @@ func (s *story) play(dir string) {
 	sealed := sandbox.hand("poker")
 	s.state(sandbox, sealed)
 	s.file(sandbox, sealed, "stated", "an auditor of a sandbox with a key of P-256 says that the order is right",
-		dealer.View{})
+		api.View{})
 	s.lost(sandbox)
 	s.administer(sandbox)
 	s.rotate(sandbox)
@@ -310,18 +310,18 @@ func (s *story) play(dir string) {
 // continued keeps the files of shuffles whose undealt cards were shuffled again.
 func (s *story) continued(d *daemon, end string) {
 	for i, id := range s.chain(d) {
-		s.file(d, id, fmt.Sprintf("continued-%d%s", i, end), "a chain of three shuffles", dealer.View{})
+		s.file(d, id, fmt.Sprintf("continued-%d%s", i, end), "a chain of three shuffles", api.View{})
 	}
 	id := s.chain(d, auditors)[0]
-	s.file(d, id, "continued-auditors"+end, "a chain that is disclosed to auditors", dealer.View{})
+	s.file(d, id, "continued-auditors"+end, "a chain that is disclosed to auditors", api.View{})
 }
 
 // unfinished keeps the files of shuffles that stay open.
 func (s *story) unfinished(d *daemon) {
-	s.file(d, d.commit(deck("undealt")), "undealt", "committed", dealer.View{})
+	s.file(d, d.commit(deck("undealt")), "undealt", "committed", api.View{})
 	id := d.commit(deck("open"))
 	d.deal(id, seat(2, "seat-1"))
-	s.file(d, id, "open", "dealt, and open", dealer.View{})
+	s.file(d, id, "open", "dealt, and open", api.View{})
 }
 
 // name returns the name of the ledger's directory in testdata/v1/ledgers.
@@ -359,7 +359,7 @@ func (s *story) orders(lab *daemon) {
 	for row, err := range lab.db.Rows(s.t.Context(), lab.ledger.ID(), 0, audit.MaxInteger) {
 		must(s.t, err)
 		if row.Type == audit.TypeCommit {
-			s.file(lab, row.Index, fmt.Sprint("order-", row.Index), "an order for another ledger", dealer.View{})
+			s.file(lab, row.Index, fmt.Sprint("order-", row.Index), "an order for another ledger", api.View{})
 		}
 	}
 }

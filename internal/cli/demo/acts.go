@@ -13,7 +13,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	auditcli "shuffled/internal/cli/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -30,7 +30,7 @@ var demoActor = audit.Actor{Identity: "demo", Credential: "demo"}
 
 func (d *demo) commit(ctx context.Context) error {
 	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(),
-		dealer.ShuffleRequest{Table: demoTable, Deck: "standard-52"})
+		api.ShuffleRequest{Table: demoTable, Deck: "standard-52"})
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *demo) deal(ctx context.Context) error {
 	d.act("2. Deal: two hands and a board")
 	next, hashes, hands := 0, 0, []term.Hand(nil)
 	for _, runs := range [][]audit.Run{demoSeats, demoBoard} {
-		dealt, err := d.house.dealer.Deal(ctx, demoActor, d.id, dealer.DealRequest{First: next, Runs: runs})
+		dealt, err := d.house.dealer.Deal(ctx, demoActor, d.id, api.DealRequest{First: next, Runs: runs})
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func facesOf(runs []audit.Run, faces map[int]term.Face) (hands []term.Hand) {
 // onePlayer proves the cards of seat-1, and that the file of seat-1 tells nothing of the other cards.
 func (d *demo) onePlayer(ctx context.Context) error {
 	d.act("3. Prove one player's cards, and nobody else's")
-	player, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity, Recipient: "seat-1"})
+	player, err := d.house.dealer.Transcript(ctx, d.id, api.View{Identity: demoActor.Identity, Recipient: "seat-1"})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 	for _, c := range v.Cards {
 		shown[c.Place] = true
 	}
-	all, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity})
+	all, err := d.house.dealer.Transcript(ctx, d.id, api.View{Identity: demoActor.Identity})
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func pick(steps []verify.Step, names ...string) (picked []verify.Step) {
 }
 
 func (d *demo) closeHand(ctx context.Context) error {
-	closed, err := d.house.dealer.Close(ctx, demoActor, d.id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	closed, err := d.house.dealer.Close(ctx, demoActor, d.id, api.CloseRequest{Outcome: audit.OutcomeCompleted})
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (d *demo) closeHand(ctx context.Context) error {
 	d.say("The hand is over. The close writes the tape into the ledger:")
 	d.facts("outcome", audit.OutcomeCompleted.String(), "tape", hex.EncodeToString(closed.Tape))
 	d.say("Now anybody can shuffle again: i and j change places, 52 times. The first draws on paper:")
-	data, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{})
+	data, err := d.house.dealer.Transcript(ctx, d.id, api.View{})
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (d *demo) closeHand(ctx context.Context) error {
 }
 
 func (d *demo) stranger(ctx context.Context) error {
-	data, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{})
+	data, err := d.house.dealer.Transcript(ctx, d.id, api.View{})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"shuffled/client"
 	auditcli "shuffled/internal/cli/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -83,7 +83,7 @@ func TestDemoNoticesLeaks(t *testing.T) {
 	d := newDemo(t, func(d *demo) []func(context.Context) error {
 		return []func(context.Context) error{d.commit, d.deal, d.onePlayer}
 	})
-	all, err := d.house.dealer.Transcript(t.Context(), d.id, dealer.View{Identity: demoActor.Identity})
+	all, err := d.house.dealer.Transcript(t.Context(), d.id, api.View{Identity: demoActor.Identity})
 	if err != nil {
 		t.Fatal(err)
 	}

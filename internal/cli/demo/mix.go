@@ -9,7 +9,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	auditcli "shuffled/internal/cli/audit"
-	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -21,22 +21,22 @@ func (d *demo) mix(ctx context.Context) error {
 	d.act("6. Mix: players who do not take the house's word")
 	d.say("The tape could still be one of a thousand that the house tried. So in the next hand each of two players draws 32 bytes of their own, and gives a hash of them before the house commits, the bytes only after it:")
 	anna, bert := client.NewSlot(demoOrigin, demoTable), client.NewSlot(demoOrigin, demoTable)
-	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(), dealer.ShuffleRequest{
-		Table: demoTable, Deck: "standard-52", Plan: &dealer.MixPlan{Slots: [][32]byte{anna.Hash, bert.Hash}}})
+	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(), api.ShuffleRequest{
+		Table: demoTable, Deck: "standard-52", Plan: &api.MixPlan{Slots: [][32]byte{anna.Hash, bert.Hash}}})
 	if err != nil {
 		return err
 	}
 	if _, err := d.house.dealer.Mix(ctx, demoActor, made.ID,
-		dealer.MixRequest{Slots: [][32]byte{anna.Value, bert.Value}}); err != nil {
+		api.MixRequest{Slots: [][32]byte{anna.Value, bert.Value}}); err != nil {
 		return err
 	}
-	dealt, err := d.house.dealer.Deal(ctx, demoActor, made.ID, dealer.DealRequest{
+	dealt, err := d.house.dealer.Deal(ctx, demoActor, made.ID, api.DealRequest{
 		Runs:  []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Public: true}},
-		Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
+		Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}})
 	if err != nil {
 		return err
 	}
-	data, err := d.house.dealer.Transcript(ctx, made.ID, dealer.View{})
+	data, err := d.house.dealer.Transcript(ctx, made.ID, api.View{})
 	if err != nil {
 		return err
 	}

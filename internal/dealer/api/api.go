@@ -1,4 +1,4 @@
-package dealer
+package api
 
 import (
 	"errors"
@@ -211,11 +211,11 @@ type ValueError struct{ RequestError }
 
 func (e *ValueError) Unwrap() error { return &e.RequestError }
 
-// wrongField is a RequestError.
-func wrongField(field, rule string) error { return &RequestError{field, rule} }
+// Invalid is a RequestError.
+func Invalid(field, rule string) error { return &RequestError{field, rule} }
 
-// noValue is a ValueError.
-func noValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
+// NoValue is a ValueError.
+func NoValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
 
 // What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's errors.
 var (
@@ -237,8 +237,8 @@ var (
 	ErrSealed = errors.New("the tape cannot be opened with the sealing keys available")
 )
 
-// illegal refuses what a rule of the ledger forbids, before the ledger is asked.
-func illegal(rule, format string, args ...any) error {
+// Illegal refuses what a rule of the ledger forbids, before the ledger is asked.
+func Illegal(rule, format string, args ...any) error {
 	return &audit.Illegal{Code: rule, Detail: fmt.Sprintf(format, args...)}
 }
 

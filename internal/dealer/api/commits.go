@@ -1,4 +1,4 @@
-package dealer
+package api
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// context validates r and returns the context of its commit, and the deck. inherit fills in what a
+// Context validates r and returns the context of its commit, and the deck. inherit fills in what a
 // child has from its parent.
-func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
+func (r *ShuffleRequest) Context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
 	c, err := r.common().context(g)
 	if err != nil {
@@ -26,15 +26,15 @@ func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck
 		return nil, none, err
 	}
 	c.DeckHash = deck.Hash()
-	return c, deck, r.takeOf(c, deck.Len())
+	return c, deck, r.TakeOf(c, deck.Len())
 }
 
-// takeOf sets how many of n cards are committed, and the place of the cut card.
-func (r *ShuffleRequest) takeOf(c *audit.Context, n int) error {
+// TakeOf sets how many of n cards are committed, and the place of the cut card.
+func (r *ShuffleRequest) TakeOf(c *audit.Context, n int) error {
 	c.Recipe = shuffle.Recipe{Cards: n, Take: n}
 	if r.Take != nil {
 		if c.Recipe.Take = *r.Take; *r.Take < 1 || *r.Take > n {
-			return wrongField("take", fmt.Sprintf("must be 1 to %d, the number of cards", n))
+			return Invalid("take", fmt.Sprintf("must be 1 to %d, the number of cards", n))
 		}
 	}
 	return r.endAt(c)
@@ -43,17 +43,17 @@ func (r *ShuffleRequest) takeOf(c *audit.Context, n int) error {
 func (r *ShuffleRequest) deck() (shuffle.Deck, error) {
 	switch {
 	case (r.Deck == "") == (r.Cards == nil):
-		return shuffle.Deck{}, wrongField("deck", "or \"cards\" must be given, and not both")
+		return shuffle.Deck{}, Invalid("deck", "or \"cards\" must be given, and not both")
 	case r.Cards != nil:
 		d, err := shuffle.NewDeck(r.Cards)
 		if err != nil {
-			return d, wrongField("cards", "must keep this rule: "+err.Error())
+			return d, Invalid("cards", "must keep this rule: "+err.Error())
 		}
 		return d, nil
 	}
 	d, ok := shuffle.Named(r.Deck)
 	if !ok {
-		return d, wrongField("deck", unpublished(r.Deck))
+		return d, Invalid("deck", unpublished(r.Deck))
 	}
 	return d, nil
 }
@@ -64,7 +64,7 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	}
 	lo, hi := r.EndAt.Lo, r.EndAt.Hi
 	if lo < 1 || hi < lo || hi > c.Recipe.Take {
-		return wrongField("end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
+		return Invalid("end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
 			c.Recipe.Take))
 	}
 	if lo == hi {
@@ -97,19 +97,19 @@ func (r *DrawsRequest) common() common {
 // context validates the members and returns a context that has them.
 func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	if t.table == "" {
-		return nil, noValue("table", "must be given")
+		return nil, NoValue("table", "must be given")
 	}
 	if err := audit.CheckName(t.table); err != nil {
-		return nil, wrongField("table", err.Error())
+		return nil, Invalid("table", err.Error())
 	}
 	if err := audit.CheckName(t.gameRef); err != nil && t.gameRef != "" {
-		return nil, wrongField("game_ref", err.Error())
+		return nil, Invalid("game_ref", err.Error())
 	}
 	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
-		return nil, wrongField("close_by", "must be a time after the request")
+		return nil, Invalid("close_by", "must be a time after the request")
 	}
 	if err := audit.CheckOrigin(t.forLedger); err != nil && t.forLedger != "" {
-		return nil, wrongField("for_ledger", err.Error())
+		return nil, Invalid("for_ledger", err.Error())
 	}
 	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
 		Terms: t.terms, ForLedger: t.forLedger}
@@ -123,19 +123,19 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 func (p *Parent) validate(r *ShuffleRequest) error {
 	switch {
 	case r.Terms != nil:
-		return wrongField("terms", "must be left out: a child has the terms of its parent")
+		return Invalid("terms", "must be left out: a child has the terms of its parent")
 	case r.Deck != "" || r.Cards != nil:
-		return wrongField("parent", "must be given without deck and cards, because a child has the deck of its parent")
+		return Invalid("parent", "must be given without deck and cards, because a child has the deck of its parent")
 	case p.ID < 1 || p.ID > audit.MaxInteger:
-		return wrongField("parent.id", "must be the id of an open shuffle")
+		return Invalid("parent.id", "must be the id of an open shuffle")
 	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
-		return wrongField("parent.positions",
+		return Invalid("parent.positions",
 			fmt.Sprintf("must have %d to %d positions", shuffle.MinCards, shuffle.MaxCards))
 	}
 	seen := make(map[uint16]bool, len(p.Positions))
 	for i, at := range p.Positions {
 		if seen[at] || int(at) >= shuffle.MaxCards {
-			return wrongField(fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice")
+			return Invalid(fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice")
 		}
 		seen[at] = true
 	}
@@ -148,11 +148,11 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 		return nil, nil
 	}
 	if p.CoDealer {
-		plan = append(plan, audit.Planned{Source: audit.SourceCoDealer}) // takeOrder fills it in
+		plan = append(plan, audit.Planned{Source: audit.SourceCoDealer}) // TakeOrder fills it in
 	}
 	for i, slot := range p.Slots {
 		if slices.Contains(p.Slots[:i], slot) {
-			return nil, wrongField(fmt.Sprintf("mix.slots[%d]", i), "must not repeat an earlier slot hash")
+			return nil, Invalid(fmt.Sprintf("mix.slots[%d]", i), "must not repeat an earlier slot hash")
 		}
 		plan = append(plan, audit.Planned{Source: audit.SourceSlot, Slot: slot})
 	}
@@ -160,7 +160,7 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 		beacon := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet}
 		if p.Beacon.Round != nil {
 			if beacon.Round = *p.Beacon.Round; beacon.Round < 1 || beacon.Round > audit.MaxInteger {
-				return nil, noValue("mix.beacon.round", "must be a round from 1")
+				return nil, NoValue("mix.beacon.round", "must be a round from 1")
 			}
 		}
 		plan = append(plan, beacon)
@@ -170,17 +170,17 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	}
 	switch {
 	case p.Slots != nil && len(p.Slots) == 0:
-		return nil, noValue("mix.slots", "must not be empty")
+		return nil, NoValue("mix.slots", "must not be empty")
 	case len(plan) == 0:
-		return nil, wrongField("mix", "must name at least one of co_dealer, slots, beacon and cut")
+		return nil, Invalid("mix", "must name at least one of co_dealer, slots, beacon and cut")
 	case len(plan) > audit.MaxSources:
-		return nil, wrongField("mix", fmt.Sprintf("must have at most %d sources", audit.MaxSources))
+		return nil, Invalid("mix", fmt.Sprintf("must have at most %d sources", audit.MaxSources))
 	}
 	return plan, nil
 }
 
-// places returns how many places the shuffle has, as far as the request shows.
-func (r *ShuffleRequest) places() int {
+// Places returns how many places the shuffle has, as far as the request shows.
+func (r *ShuffleRequest) Places() int {
 	if r.Parent != nil {
 		return len(r.Parent.Positions)
 	}
@@ -188,9 +188,9 @@ func (r *ShuffleRequest) places() int {
 	return deck.Len()
 }
 
-// context validates r and returns the context of its commit. A wheel is a shuffle of cards, one for
+// Context validates r and returns the context of its commit. A wheel is a shuffle of cards, one for
 // each unit of weight, of which one is taken: context returns its deck.
-func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
+func (r *DrawsRequest) Context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
 	c, err := r.common().context(g)
 	if err != nil {
@@ -203,7 +203,7 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 		}
 	}
 	if given != 1 {
-		return nil, none, wrongField("ranges", "or \"numbers\" or \"wheel\" must be given, and only one of them")
+		return nil, none, Invalid("ranges", "or \"numbers\" or \"wheel\" must be given, and only one of them")
 	}
 	if r.Wheel == nil {
 		return c, none, r.draws(c)
@@ -214,7 +214,7 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 	}
 	deck, err := shuffle.NewDeck(names)
 	if err != nil {
-		return nil, none, wrongField("wheel", "must make a deck: "+err.Error())
+		return nil, none, Invalid("wheel", "must make a deck: "+err.Error())
 	}
 	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: 1}
 	return c, deck, nil
@@ -223,29 +223,29 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 // draws fills in the recipe of ranges or numbers.
 func (r *DrawsRequest) draws(c *audit.Context) error {
 	if r.Plan != nil && r.Plan.Cut {
-		return wrongField("mix.cut", "must be left out, because drawn values keep their places")
+		return Invalid("mix.cut", "must be left out, because drawn values keep their places")
 	}
 	if n := r.Numbers; n != nil {
 		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxRange {
-			return wrongField("numbers.of", fmt.Sprintf("must be %d to %d", shuffle.MinCards, shuffle.MaxRange))
+			return Invalid("numbers.of", fmt.Sprintf("must be %d to %d", shuffle.MinCards, shuffle.MaxRange))
 		}
 		if err := c.TakeNumbers(n.Of, n.Take); err != nil {
-			return wrongField("numbers.take", fmt.Sprintf("must be 1 to %d, from a total of %d numbers",
+			return Invalid("numbers.take", fmt.Sprintf("must be 1 to %d, from a total of %d numbers",
 				min(n.Of, shuffle.MaxNumbers), n.Of))
 		}
 		return nil
 	}
 	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
-		return wrongField("ranges", fmt.Sprintf("must have 1 to %d ranges", shuffle.MaxCards))
+		return Invalid("ranges", fmt.Sprintf("must have 1 to %d ranges", shuffle.MaxCards))
 	}
 	for i, k := range r.Ranges {
 		if k < 1 || k > shuffle.MaxRange {
-			return wrongField(fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("must be 1 to %d", shuffle.MaxRange))
+			return Invalid(fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("must be 1 to %d", shuffle.MaxRange))
 		}
 	}
 	c.Recipe = shuffle.Recipe{Ranges: r.Ranges}
 	if err := c.Recipe.Validate(); err != nil {
-		return wrongField("ranges", "must need no more than one draw can give, so make several draws: "+err.Error())
+		return Invalid("ranges", "must need no more than one draw can give, so make several draws: "+err.Error())
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (r *DrawsRequest) draws(c *audit.Context) error {
 func (r *DrawsRequest) stops() (names []string, err error) {
 	for i, s := range r.Wheel {
 		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
-			return nil, wrongField(fmt.Sprintf("wheel[%d].weight", i),
+			return nil, Invalid(fmt.Sprintf("wheel[%d].weight", i),
 				fmt.Sprintf("must be at least 1, and the sum of all weights at most %d", shuffle.MaxCards))
 		}
 		for range s.Weight {

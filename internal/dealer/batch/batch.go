@@ -1,4 +1,4 @@
-package dealer
+package batch
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
 
@@ -28,11 +30,11 @@ func (e *NoShuffleError) Error() string {
 	return fmt.Sprintf("operation %d made no shuffle: %v", e.Operation, e.Cause)
 }
 
-// RunBatch answers each operation like the same single request. It works in rounds: a round appends together what one
+// Run answers each operation like the same single request. It works in rounds: a round appends together what one
 // append may hold, and operations that need an entry of the round go into the next one. The operations of a table keep
 // their order. await waits for the witnesses of a commit. With together, all operations are answered or none is, and an
 // operation that needs a second round refuses the batch.
-func RunBatch(ctx context.Context, d *Dealer, actor audit.Actor, ops []Operation, together bool,
+func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operation, together bool,
 	await func(id uint64) error) ([]Result, error) {
 	b := &batch{dealer: d, ctx: ctx, actor: actor, ops: ops, results: make([]Result, len(ops)),
 		done: make([]bool, len(ops)),
@@ -51,7 +53,7 @@ func RunBatch(ctx context.Context, d *Dealer, actor audit.Actor, ops []Operation
 		case len(p.early) > 0 && (together || len(p.now) == 0):
 			if err := await(b.newest(p.early)); err != nil {
 				if together {
-					b.refuse(left, ErrTogether)
+					b.refuse(left, dealer.ErrTogether)
 				}
 				b.refuse(p.early, err)
 			}
@@ -94,7 +96,7 @@ func (b *batch) do(ctx context.Context, i int) error {
 		return err
 	}
 	b.results[i] = Result{Answer: answer}
-	if made, ok := answer.(Shuffle); ok {
+	if made, ok := answer.(api.Shuffle); ok {
 		b.ids[i] = made.ID
 	}
 	return nil
@@ -118,7 +120,7 @@ func (b *batch) newest(list []int) (id uint64) {
 func (o *Operation) Places() (n int) {
 	switch {
 	case o.Cards != nil:
-		return o.Cards.places()
+		return o.Cards.Places()
 	case o.Draws != nil:
 		n = len(o.Draws.Ranges)
 		if o.Draws.Numbers != nil {
@@ -139,12 +141,12 @@ type Operation struct {
 	Of      int    // the earlier operation that makes this shuffle; -1: none
 
 	Key    string // of a commit or draw
-	Cards  *ShuffleRequest
-	Draws  *DrawsRequest
-	Mix    *MixRequest
-	Deal   *DealRequest
-	Reveal *RevealRequest
-	Close  *CloseRequest
+	Cards  *api.ShuffleRequest
+	Draws  *api.DrawsRequest
+	Mix    *api.MixRequest
+	Deal   *api.DealRequest
+	Reveal *api.RevealRequest
+	Close  *api.CloseRequest
 
 	Err error // why the caller refused it already
 }
@@ -157,7 +159,7 @@ func (o *Operation) child() bool { return o.Cards != nil && o.Cards.Parent != ni
 
 // batch is the state of one batch.
 type batch struct {
-	dealer  *Dealer
+	dealer  *dealer.Dealer
 	ctx     context.Context // of the request
 	actor   audit.Actor
 	ops     []Operation
@@ -251,8 +253,8 @@ func (b *batch) rests(op *Operation, l *lane, id uint64) bool {
 	if _, touched := l.next[id]; op.commits() || !touched {
 		return false
 	}
-	r, err := b.dealer.Shuffles().glance(b.ctx, id)
-	return err == nil && r.blind()
+	r, err := b.dealer.Shuffles().Glance(b.ctx, id)
+	return err == nil && r.Blind()
 }
 
 // goes reports whether the operation goes into this round, behind those of its lane that are in

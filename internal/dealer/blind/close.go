@@ -1,4 +1,4 @@
-package dealer
+package blind
 
 import (
 	"context"
@@ -11,29 +11,31 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
 
-// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint of the co-dealer's ledger that
+// Unplayed fills in what a close says of the co-dealer's order: the newest checkpoint of the co-dealer's ledger that
 // the shuffle has, and a deal that the co-dealer opened and the house did not write. The house may have stopped between
 // the two, or the game may have given the deal up. The close must name such a deal, because checkpoints in other
 // shuffles may show it. Only a close as void or expired may leave a deal unplayed. If the co-dealer gives no answer, a
 // close fails, except as expired, with a lost tape, or as void because of the co-dealer.
-func (d *sides) unplayed(ctx context.Context, r *record, req *ending) error {
-	if !r.blind() {
+func (d *Sides) Unplayed(ctx context.Context, r *record.Record, req *Ending) error {
+	if !r.Blind() {
 		return nil
 	}
-	waits := req.request.Outcome != audit.OutcomeExpired && req.request.Reason != audit.ReasonCoDealer &&
-		req.request.Reason != audit.ReasonTapeLost
+	waits := req.Request.Outcome != audit.OutcomeExpired && req.Request.Reason != audit.ReasonCoDealer &&
+		req.Request.Reason != audit.ReasonTapeLost
 	o, err := orderOf(r)
-	if err != nil && req.request.Reason == audit.ReasonTapeLost {
+	if err != nil && req.Request.Reason == audit.ReasonTapeLost {
 		return nil // the receipt of the order is lost with the tape
 	}
 	if err != nil {
 		return err
 	}
-	req.blind = &audit.Blind{Head: seenOf(r, o)}
-	if r.next() == r.commit.Context.Recipe.Positions() {
+	req.Blind = &audit.Blind{Head: seenOf(r, o)}
+	if r.Next() == r.Commit.Context.Recipe.Positions() {
 		return nil
 	}
 	asking := ctx
@@ -49,8 +51,8 @@ func (d *sides) unplayed(ctx context.Context, r *record, req *ending) error {
 		}
 	}
 	if err != nil && !waits {
-		d.log.Error("a shuffle ends, and its co-dealer does not say which places it opened that were not dealt", "shuffle", r.id,
-			"co_dealer", o.origin, "error", err)
+		d.Log.Error("a shuffle ends, and its co-dealer does not say which places it opened that were not dealt", "shuffle", r.ID,
+			"co_dealer", o.Origin, "error", err)
 		return nil
 	}
 	return err
@@ -61,34 +63,34 @@ const lastAnswer = 5 * time.Second
 
 // openedLast asks the co-dealer for a deal behind the last one of the shuffle. It fills the deal
 // in and returns it; nil if the co-dealer has none.
-func (d *sides) openedLast(ctx context.Context, r *record, o *order, req *ending) (*audit.Deal, error) {
-	if d.coDealer == nil || req.silent[o.origin] {
-		return nil, ErrCoDealer
+func (d *Sides) openedLast(ctx context.Context, r *record.Record, o *Order, req *Ending) (*audit.Deal, error) {
+	if d.CoDealer == nil || req.Silent[o.Origin] {
+		return nil, api.ErrCoDealer
 	}
-	g, err := d.coDealer.Asked(ctx, nextOf(r, o))
-	if req.silent != nil && errors.Is(err, context.DeadlineExceeded) {
-		req.silent[o.origin] = true
+	g, err := d.CoDealer.Asked(ctx, nextOf(r, o))
+	if req.Silent != nil && errors.Is(err, context.DeadlineExceeded) {
+		req.Silent[o.Origin] = true
 	}
 	if err != nil || g == nil {
 		return nil, err
 	}
 	wrong := func(err error) (*audit.Deal, error) {
-		return nil, fmt.Errorf("%w: the co-dealer's deal behind shuffle %d is not valid: %w", ErrCoDealer, r.id, err)
+		return nil, fmt.Errorf("%w: the co-dealer's deal behind shuffle %d is not valid: %w", api.ErrCoDealer, r.ID, err)
 	}
-	blind, deal, err := entered(r, o, *g, r.next())
+	blind, deal, err := entered(r, o, *g, r.Next())
 	if errors.Is(err, audit.ErrNotAsked) {
-		d.log.Error("the co-dealer dealt without a request that this house signed", "shuffle", r.id, "co_dealer", o.origin, "error", err)
+		d.Log.Error("the co-dealer dealt without a request that this house signed", "shuffle", r.ID, "co_dealer", o.Origin, "error", err)
 		return nil, nil
 	}
 	if err != nil {
 		return wrong(err)
 	}
-	if req.request.Outcome != audit.OutcomeVoid && req.request.Outcome != audit.OutcomeExpired {
-		return nil, illegal(audit.RuleCoDealer, "the co-dealer opened %d places from place %d, "+
+	if req.Request.Outcome != audit.OutcomeVoid && req.Request.Outcome != audit.OutcomeExpired {
+		return nil, api.Illegal(audit.RuleCoDealer, "the co-dealer opened %d places from place %d, "+
 			"and these were not dealt: deal them with the same request, or close as void with the reason co_dealer",
-			len(deal.Opens()), r.next())
+			len(deal.Opens()), r.Next())
 	}
-	req.blind, req.end.Unplayed = blind, g
+	req.Blind, req.End.Unplayed = blind, g
 	if blind.Values, err = opens(r, o, deal, g.Cards); err != nil {
 		g.Cards = nil // the close names the deal, without its openings
 		return wrong(err)
@@ -97,51 +99,51 @@ func (d *sides) openedLast(ctx context.Context, r *record, o *order, req *ending
 }
 
 // wouldShow opens the places of a co-dealer's deal as if they had been dealt.
-func (d *sides) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *audit.Blind,
+func (d *Sides) wouldShow(ctx context.Context, r *record.Record, of *audit.Deal, b *audit.Blind,
 	by []audit.Card) (cards []audit.Card, err error) {
-	names, err := d.shuffles.deckNames(ctx, r.commit.Context)
+	names, err := d.Shuffles.DeckNames(ctx, r.Commit.Context)
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.shuffles.open(ctx, r)
+	t, err := d.Shuffles.Open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	defer t.wipe()
-	t.give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
+	defer t.Wipe()
+	t.Give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
 	for _, place := range of.Opens() {
-		cards = append(cards, t.card(names, place))
+		cards = append(cards, t.Card(names, place))
 	}
 	return cards, nil
 }
 
 // showUnplayed fills in what the places that were not played would have shown. If the tape cannot
 // be opened, the close has no values and no openings.
-func (d *sides) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *ending) (err error) {
-	g := req.end.Unplayed
-	req.end.Opened, err = d.wouldShow(ctx, r, deal, req.blind, g.Cards)
-	if err == nil || !errors.Is(err, ErrSealed) && req.request.Reason != audit.ReasonTapeLost {
+func (d *Sides) showUnplayed(ctx context.Context, r *record.Record, deal *audit.Deal, req *Ending) (err error) {
+	g := req.End.Unplayed
+	req.End.Opened, err = d.wouldShow(ctx, r, deal, req.Blind, g.Cards)
+	if err == nil || !errors.Is(err, api.ErrSealed) && req.Request.Reason != audit.ReasonTapeLost {
 		return err
 	}
-	d.log.Error("a shuffle ends, and the cards that were not played cannot be opened", "shuffle", r.id, "error", err)
-	req.blind.Values, g.Cards = nil, nil
+	d.Log.Error("a shuffle ends, and the cards that were not played cannot be opened", "shuffle", r.ID, "error", err)
+	req.Blind.Values, g.Cards = nil, nil
 	return nil
 }
 
-// unplayedBehind is unplayed once more, for a shuffle that was dealt from since. If the batch has a
+// UnplayedBehind is unplayed once more, for a shuffle that was dealt from since. If the batch has a
 // deal before the close, it does nothing: the co-dealer was asked for nothing behind that deal.
-func (d *sides) unplayedBehind(ctx context.Context, r *record, req *ending, before []audit.Body) error {
+func (d *Sides) UnplayedBehind(ctx context.Context, r *record.Record, req *Ending, before []audit.Body) error {
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
 		return nil
 	}
-	req.blind, req.end = nil, keptEnd{Follows: req.end.Follows}
-	return d.unplayed(ctx, r, req)
+	req.Blind, req.End = nil, record.KeptEnd{Follows: req.End.Follows}
+	return d.Unplayed(ctx, r, req)
 }
 
-// ended has the co-dealer close the order of a shuffle, after the shuffle's own close, and keeps the receipt of that
+// Ended has the co-dealer close the order of a shuffle, after the shuffle's own close, and keeps the receipt of that
 // close. It stands where the statements about a shuffle do, under the index of the shuffle's close: no shuffle has it.
-func (d *sides) ended(r *record, appended []ledger.Appended) {
-	if !r.blind() || d.coDealer == nil {
+func (d *Sides) Ended(r *record.Record, appended []ledger.Appended) {
+	if !r.Blind() || d.CoDealer == nil {
 		return
 	}
 	o, err := orderOf(r)
@@ -154,71 +156,71 @@ func (d *sides) ended(r *record, appended []ledger.Appended) {
 	if b := appended[at].Entry.Body.(*audit.Close).Blind; b != nil { // otherwise its tape is lost
 		n.Since = b.Head.Size
 	}
-	keep := func(ctx context.Context, g Given) error {
+	keep := func(ctx context.Context, g record.Given) error {
 		text, err := json.Marshal(g)
 		if err == nil {
-			err = d.store.PutStatement(ctx, d.ledger.ID(), row.Index, 0, text)
+			err = d.Store.PutStatement(ctx, d.Ledger.ID(), row.Index, 0, text)
 		}
 		return err
 	}
-	d.coDealer.Ended(n, func(ctx context.Context) (string, error) {
+	d.CoDealer.Ended(n, func(ctx context.Context) (string, error) {
 		if n.Since == o.head.Size { // the co-dealer was asked for nothing
 			return "", nil
 		}
-		if err := d.shuffles.AwaitWitnesses(ctx, row.Index); err != nil {
+		if err := d.Shuffles.AwaitWitnesses(ctx, row.Index); err != nil {
 			return "", err
 		}
-		return d.ledger.ReceiptUnder(ctx, row, d.ledger.HeadFor(row.Index))
+		return d.Ledger.ReceiptUnder(ctx, row, d.Ledger.HeadFor(row.Index))
 	}, keep)
 }
 
-// ending is a close on its way to the ledger.
-type ending struct {
-	request CloseRequest
-	follows *audit.Follows  // of Follows, checked
-	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
-	end     keptEnd         // what is kept with the close
-	given   []byte          // what is kept with a deal in the same batch
-	silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
+// Ending is a close on its way to the ledger.
+type Ending struct {
+	Request api.CloseRequest
+	Follows *audit.Follows  // of Follows, checked
+	Blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
+	End     record.KeptEnd  // what is kept with the close
+	Given   []byte          // what is kept with a deal in the same batch
+	Silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
 }
 
-// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
+// Evidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
 // close of the order that does not fit is logged and left out, because verifiers would refuse the file.
-func (d *sides) coDealerEvidence(ctx context.Context, r *record) (*audit.CoDealer, error) {
-	if !r.blind() {
+func (d *Sides) Evidence(ctx context.Context, r *record.Record) (*audit.CoDealer, error) {
+	if !r.Blind() {
 		return nil, nil
 	}
 	o, err := orderOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c := &audit.CoDealer{Receipts: []string{o.receipt}}
-	add := func(g Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
-	for _, at := range r.deals {
-		g, err := r.given(at)
+	c := &audit.CoDealer{Receipts: []string{o.Receipt}}
+	add := func(g record.Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
+	for _, at := range r.Deals {
+		g, err := r.Given(at)
 		if err != nil {
 			return nil, err
 		}
 		add(g)
 	}
-	if r.closed == nil {
+	if r.Closed == nil {
 		return c, nil
 	}
-	if r.closed.Unplayed() != nil {
-		var end keptEnd
-		if json.Unmarshal(r.rowOf(audit.TypeClose).Kept, &end) != nil || end.Unplayed == nil {
-			return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
+	if r.Closed.Unplayed() != nil {
+		var end record.KeptEnd
+		if json.Unmarshal(r.RowOf(audit.TypeClose).Kept, &end) != nil || end.Unplayed == nil {
+			return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.ID)
 		}
 		add(*end.Unplayed)
 		c.Unplayed = end.Opened
 	}
-	texts, err := d.store.Statements(ctx, d.ledger.ID(), r.rowOf(audit.TypeClose).Index)
+	texts, err := d.Store.Statements(ctx, d.Ledger.ID(), r.RowOf(audit.TypeClose).Index)
 	if err != nil || len(texts) == 0 {
 		return c, ledger.Unavailable(err)
 	}
 	end, err := orderEnd(r, o, c, texts[0])
 	if err != nil {
-		d.log.Error("the kept close of a co-dealer's order is not served", "shuffle", r.id, "error", err)
+		d.Log.Error("the kept close of a co-dealer's order is not served", "shuffle", r.ID, "error", err)
 		return c, nil
 	}
 	add(end)
@@ -226,7 +228,7 @@ func (d *sides) coDealerEvidence(ctx context.Context, r *record) (*audit.CoDeale
 }
 
 // orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
-func orderEnd(r *record, o *order, c *audit.CoDealer, text []byte) (g Given, err error) {
+func orderEnd(r *record.Record, o *Order, c *audit.CoDealer, text []byte) (g record.Given, err error) {
 	if err := json.Unmarshal(text, &g); err != nil {
 		return g, err
 	}
@@ -243,10 +245,10 @@ func orderEnd(r *record, o *order, c *audit.CoDealer, text []byte) (g Given, err
 		}
 	}
 	end, ok := f.body.(*audit.Close)
-	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.origin {
+	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.Origin {
 		return g, errors.New("it is no close of the order")
 	}
-	row := r.rowOf(audit.TypeClose)
+	row := r.RowOf(audit.TypeClose)
 	after := &audit.Foreign{Index: row.Index, Leaf: tlog.RecordHash(row.Entry)}
 	return g, errors.Join(f.checkpoint.CheckPrefix(seen, g.Last), end.EndsOrder(after, asked))
 }

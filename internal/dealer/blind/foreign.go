@@ -1,4 +1,4 @@
-package dealer
+package blind
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
 
@@ -39,17 +40,17 @@ type Next struct {
 	Since  uint64 // entries of the co-dealer's checkpoint that the shuffle has
 }
 
-// order is the co-dealer's order for a blind shuffle.
-type order struct {
+// Order is the co-dealer's order for a blind shuffle.
+type Order struct {
 	audit.Foreign
-	origin  string // of the co-dealer's ledger
-	receipt string
+	Origin  string // of the co-dealer's ledger
+	Receipt string
 	commit  *audit.Commit
 	head    audit.Head // of the receipt
 }
 
 // parseOrder reads the receipt of an order.
-func parseOrder(receipt string) (*order, error) {
+func parseOrder(receipt string) (*Order, error) {
 	f, err := parseForeign(receipt)
 	if err != nil {
 		return nil, err
@@ -59,39 +60,41 @@ func parseOrder(receipt string) (*order, error) {
 		return nil, fmt.Errorf("entry %d of the co-dealer is no commit", f.Index)
 	}
 	head := audit.Head{Size: f.checkpoint.Size, Root: f.checkpoint.Root}
-	return &order{f.Foreign, commit.Context.Origin, receipt, commit, head}, nil
+	return &Order{f.Foreign, commit.Context.Origin, receipt, commit, head}, nil
 }
 
 // orderOf returns the co-dealer's order of a blind shuffle. It believes the database only if the
 // order is the one that the plan names.
-func orderOf(r *record) (*order, error) {
-	_, receipt := keptWith(r.commit, r.row.Kept)
+func orderOf(r *record.Record) (*Order, error) {
+	_, receipt := record.KeptWith(r.Commit, r.Row.Kept)
 	o, err := parseOrder(receipt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the stored order of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+		return nil, fmt.Errorf("%w: the stored order of shuffle %d: %w", ledger.ErrFrozen, r.ID, err)
 	}
-	planned, _ := r.commit.Context.CoDealer()
-	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) || o.origin != planned.Origin {
-		return nil, fmt.Errorf("%w: the stored order of shuffle %d is not the order that its plan names", ledger.ErrFrozen, r.id)
+	planned, _ := r.Commit.Context.CoDealer()
+	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) || o.Origin != planned.Origin {
+		return nil, fmt.Errorf("%w: the stored order of shuffle %d is not the order that its plan names", ledger.ErrFrozen, r.ID)
 	}
 	return o, nil
 }
 
 // seenOf returns the newest checkpoint of the order's ledger that the shuffle has.
-func seenOf(r *record, o *order) audit.Head {
-	if last := len(r.deals) - 1; last >= 0 {
-		return r.deals[last].deal.Blind.Head
+func seenOf(r *record.Record, o *Order) audit.Head {
+	if last := len(r.Deals) - 1; last >= 0 {
+		return r.Deals[last].Deal.Blind.Head
 	}
 	return o.head
 }
 
 // nextOf names the next places of the order.
-func nextOf(r *record, o *order) Next { return Next{o.origin, o.Index, r.next(), seenOf(r, o).Size} }
+func nextOf(r *record.Record, o *Order) Next {
+	return Next{o.Origin, o.Index, r.Next(), seenOf(r, o).Size}
+}
 
 // entered checks that a co-dealer's deal is under its checkpoint, that the tree of this begins with that of the
 // checkpoint that the shuffle has, and that the holder of the tape asked for the deal behind the newest entry of the
 // shuffle. It returns what the house writes of the deal, without its values.
-func entered(r *record, o *order, g Given, first int) (*audit.Blind, *audit.Deal, error) {
+func entered(r *record.Record, o *Order, g record.Given, first int) (*audit.Blind, *audit.Deal, error) {
 	f, err := parseForeign(g.Receipt)
 	head, seen := f.checkpoint, seenOf(r, o)
 	if err == nil {
@@ -101,11 +104,11 @@ func entered(r *record, o *order, g Given, first int) (*audit.Blind, *audit.Deal
 		return nil, nil, err
 	}
 	d, ok := f.body.(*audit.Deal)
-	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first {
+	if !ok || head.Origin != o.Origin || d.Shuffle != o.Index || d.First != first {
 		return nil, nil, errors.New("the co-dealer's entry is not the deal that was asked for")
 	}
-	of := audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)}
-	if err := audit.CheckAsked(d, r.commit, of, tlog.RecordHash(r.before().Entry)); err != nil {
+	of := audit.Foreign{Index: r.ID, Leaf: tlog.RecordHash(r.Row.Entry)}
+	if err := audit.CheckAsked(d, r.Commit, of, tlog.RecordHash(r.Before().Entry)); err != nil {
 		return nil, nil, err
 	}
 	return &audit.Blind{Deal: f.Foreign, Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
@@ -113,14 +116,14 @@ func entered(r *record, o *order, g Given, first int) (*audit.Blind, *audit.Deal
 
 // opens returns the values of a deal's places that are not aside. The openings must lead to the deck root of the order,
 // and the house must be allowed to write the values: a foul deck has a deck root, too.
-func opens(r *record, o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
+func opens(r *record.Record, o *Order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
 	places := d.Opens()
 	if len(places) != len(cards) {
 		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))
 	}
 	var given []uint32 // for the shuffle so far
-	for _, at := range r.deals {
-		given = append(given, at.deal.Blind.Values...)
+	for _, at := range r.Deals {
+		given = append(given, at.Deal.Blind.Values...)
 	}
 	before := len(given)
 	for i, card := range cards {
@@ -135,7 +138,7 @@ func opens(r *record, o *order, d *audit.Deal, cards []audit.Card) (values []uin
 		if err != nil {
 			return nil, fmt.Errorf("place %d: %w", card.Place, err)
 		}
-		if err := audit.MayGive(r.commit.Context, card.Place, card.Value, given); err != nil {
+		if err := audit.MayGive(r.Commit.Context, card.Place, card.Value, given); err != nil {
 			return nil, err
 		}
 		given = append(given, card.Value)

@@ -1,4 +1,4 @@
-package dealer
+package blind
 
 import (
 	"context"
@@ -12,19 +12,21 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 )
 
-// sides are both sides of blind dealing, for one ledger: that of a house, and that of a co-dealer.
-type sides struct {
-	ledger   *sequencer.Ledger
-	store    ledger.Store
-	log      *slog.Logger
-	now      func() int64
-	shuffles *reader
-	coDealer CoDealer         // nil: none
-	houses   map[string]House // by origin: the ledgers that this one deals orders for
+// Sides are both sides of blind dealing, for one ledger: that of a house, and that of a co-dealer.
+type Sides struct {
+	Ledger   *sequencer.Ledger
+	Store    ledger.Store
+	Log      *slog.Logger
+	Now      func() int64
+	Shuffles *record.Reader
+	CoDealer CoDealer         // nil: none
+	Houses   map[string]House // by origin: the ledgers that this one deals orders for
 }
 
 // CoDealer reaches the co-dealers of a ledger, each named by the origin of its own ledger. It
@@ -32,17 +34,17 @@ type sides struct {
 // policy cosigned and that extends what was seen of that ledger before.
 type CoDealer interface {
 	// Order returns the receipt of an order that no commit names yet. It is of all positions of
-	// like, or of its ranges, and open until closeBy at least, in UTC milliseconds.
+	// like, or of its ranges, and open until CloseBy at least, in UTC milliseconds.
 	Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (receipt string, err error)
 	// Unused takes back an order that no commit names.
 	Unused(origin string, receipt string)
 	// Ask has the co-dealer deal the next places of an order. The same request gets the same answer.
-	Ask(ctx context.Context, n Next, runs []audit.Run, a Asking) (Given, error)
+	Ask(ctx context.Context, n Next, runs []audit.Run, a api.Asking) (record.Given, error)
 	// Asked returns the deal of an order from this place on, nil if there is none.
-	Asked(ctx context.Context, n Next) (*Given, error)
+	Asked(ctx context.Context, n Next) (*record.Given, error)
 	// Ended closes an order in the background, and hands over the close of the order. receipt proves the close of the
 	// shuffle that the order was for; "": nothing was dealt from the order.
-	Ended(n Next, receipt func(context.Context) (string, error), keep func(context.Context, Given) error)
+	Ended(n Next, receipt func(context.Context) (string, error), keep func(context.Context, record.Given) error)
 }
 
 // House is a ledger that this one deals orders for: its signing keys, and the policy under which its checkpoints count.
@@ -54,26 +56,26 @@ type House struct {
 // The side of a house (docs/BLIND.md). The places of a blind shuffle go through the order of a
 // co-dealer. The house asks the co-dealer before it writes a deal.
 
-// takeOrder asks the co-dealer in force for an order and names it in the plan of c. It returns nil
+// TakeOrder asks the co-dealer in force for an order and names it in the plan of c. It returns nil
 // if the plan has no co-dealer.
-func (d *sides) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time) (*order, error) {
+func (d *Sides) TakeOrder(ctx context.Context, c *audit.Context, closeBy *api.Time) (*Order, error) {
 	if _, ok := c.CoDealer(); !ok {
 		return nil, nil
 	}
-	pin, ok := d.ledger.CoDealer("")
+	pin, ok := d.Ledger.CoDealer("")
 	switch {
 	case !ok || pin.Origin == "":
-		return nil, illegal(audit.RuleCoDealer, "the ledger names no co-dealer")
-	case d.coDealer == nil:
-		return nil, illegal(audit.RuleCoDealer, "the configuration of this daemon has no address of a co-dealer")
+		return nil, api.Illegal(audit.RuleCoDealer, "the ledger names no co-dealer")
+	case d.CoDealer == nil:
+		return nil, api.Illegal(audit.RuleCoDealer, "the configuration of this daemon has no address of a co-dealer")
 	case c.Parent != nil || !c.IsDraw() && c.Recipe.Take != c.Recipe.Cards:
-		return nil, wrongField("mix.co_dealer", "must be left out for a child, and if not all cards are taken")
+		return nil, api.Invalid("mix.co_dealer", "must be left out for a child, and if not all cards are taken")
 	}
-	until := d.now() + int64(d.ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
+	until := d.Now() + int64(d.Ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
 	if closeBy != nil {
 		until = int64(*closeBy)
 	}
-	receipt, err := d.coDealer.Order(ctx, pin.Origin, c, until+audit.OrderMargin)
+	receipt, err := d.CoDealer.Order(ctx, pin.Origin, c, until+audit.OrderMargin)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +83,10 @@ func (d *sides) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time) 
 	if err == nil {
 		err = audit.CheckOrder(&audit.Commit{Context: c, CloseBy: until}, o.commit)
 	}
-	if err != nil || o.origin != pin.Origin {
-		return nil, fmt.Errorf("%w: the co-dealer gave no order that fits: %w", ErrCoDealer, err)
+	if err != nil || o.Origin != pin.Origin {
+		return nil, fmt.Errorf("%w: the co-dealer gave no order that fits: %w", api.ErrCoDealer, err)
 	}
-	c.Plan[0].Origin, c.Plan[0].Index, c.Plan[0].Leaf = o.origin, o.Index, o.Leaf
+	c.Plan[0].Origin, c.Plan[0].Index, c.Plan[0].Leaf = o.Origin, o.Index, o.Leaf
 	return o, nil
 }
 
@@ -92,33 +94,33 @@ func (d *sides) takeOrder(ctx context.Context, c *audit.Context, closeBy *Time) 
 // a close-by closes a fixed time after it is written.
 const orderSlack = 60_000
 
-// ask has the co-dealer open the places of a deal, fills in what the co-dealer gave, and returns what is kept of it.
-func (d *sides) ask(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
-	state [32]byte) (given Given, kept []byte, err error) {
-	if d.coDealer == nil {
-		return given, nil, fmt.Errorf("%w: the configuration of this daemon has no address of a co-dealer", ErrCoDealer)
+// Ask has the co-dealer open the places of a deal, fills in what the co-dealer gave, and returns what is kept of it.
+func (d *Sides) Ask(ctx context.Context, actor audit.Actor, r *record.Record, t *record.Opened, deal *audit.Deal,
+	state [32]byte) (given record.Given, kept []byte, err error) {
+	if d.CoDealer == nil {
+		return given, nil, fmt.Errorf("%w: the configuration of this daemon has no address of a co-dealer", api.ErrCoDealer)
 	}
 	o, err := orderOf(r)
 	if err == nil {
-		err = d.ledger.MayAsk(ctx, actor, deal)
+		err = d.Ledger.MayAsk(ctx, actor, deal)
 	}
 	if err != nil {
 		return given, nil, err
 	}
 	asked, a, err := d.asking(ctx, r, t, deal, state)
 	if err == nil {
-		given, err = d.coDealer.Ask(ctx, nextOf(r, o), deal.Runs, a)
+		given, err = d.CoDealer.Ask(ctx, nextOf(r, o), deal.Runs, a)
 	}
 	if err != nil {
 		return given, nil, err
 	}
 	if deal.Blind, err = gave(r, o, given, deal.First, deal.Runs, asked); err != nil {
-		return given, nil, fmt.Errorf("%w: the co-dealer's answer for place %d of shuffle %d is not valid: %w", ErrCoDealer,
-			deal.First, r.id, err)
+		return given, nil, fmt.Errorf("%w: the co-dealer's answer for place %d of shuffle %d is not valid: %w", api.ErrCoDealer,
+			deal.First, r.ID, err)
 	}
-	t.give(deal, given.Cards)
-	if r.commit.Context.IsDraw() {
-		if t.shows, err = t.order.Shows(t.values); err != nil {
+	t.Give(deal, given.Cards)
+	if r.Commit.Context.IsDraw() {
+		if t.Shows, err = t.Order.Shows(t.Values); err != nil {
 			return given, nil, err
 		}
 	}
@@ -128,26 +130,26 @@ func (d *sides) ask(ctx context.Context, actor audit.Actor, r *record, t *opened
 
 // asking is the request to the co-dealer for the places of a deal. It is signed under the key from the tape and has
 // receipts of the commit and of the entry before. asking waits until the witnesses cosigned both.
-func (d *sides) asking(ctx context.Context, r *record, t *opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
-	Asking, error) {
-	rows := []ledger.Row{r.row}
-	if before := r.before(); before.Index != r.row.Index {
+func (d *Sides) asking(ctx context.Context, r *record.Record, t *record.Opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
+	api.Asking, error) {
+	rows := []ledger.Row{r.Row}
+	if before := r.Before(); before.Index != r.Row.Index {
 		rows = append(rows, before)
 	}
 	last := rows[len(rows)-1]
-	if err := d.shuffles.AwaitWitnesses(ctx, last.Index); err != nil {
-		return nil, Asking{}, err
+	if err := d.Shuffles.AwaitWitnesses(ctx, last.Index); err != nil {
+		return nil, api.Asking{}, err
 	}
-	receipts, err := d.ledger.ReceiptsUnder(ctx, rows, d.ledger.HeadFor(last.Index))
+	receipts, err := d.Ledger.ReceiptsUnder(ctx, rows, d.Ledger.HeadFor(last.Index))
 	if err != nil {
-		return nil, Asking{}, err
+		return nil, api.Asking{}, err
 	}
-	asked := &audit.Asked{Commit: audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)},
+	asked := &audit.Asked{Commit: audit.Foreign{Index: r.ID, Leaf: tlog.RecordHash(r.Row.Entry)},
 		After: tlog.RecordHash(last.Entry), State: state}
-	key := audit.AskKey(r.commit.Commitment, t.tape)
+	key := audit.AskKey(r.Commit.Commitment, t.Tape)
 	defer clear(key)
 	asked.Sign(key, deal.First, deal.Runs)
-	a := Asking{Commit: receipts[0].Text(), State: state, Ask: asked.Ask}
+	a := api.Asking{Commit: receipts[0].Text(), State: state, Ask: asked.Ask}
 	if len(receipts) == 2 {
 		a.After = receipts[1].Text()
 	}
@@ -155,7 +157,7 @@ func (d *sides) asking(ctx context.Context, r *record, t *opened, deal *audit.De
 }
 
 // gave checks a co-dealer's deal, and returns what the house writes of it.
-func gave(r *record, o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
+func gave(r *record.Record, o *Order, g record.Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
 	b, d, err := entered(r, o, g, first)
 	if err != nil {
 		return nil, err

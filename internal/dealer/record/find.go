@@ -1,4 +1,4 @@
-package dealer
+package record
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
@@ -18,8 +19,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// reader reads shuffles from the ledger and its store, and opens their tapes.
-type reader struct {
+// Reader reads shuffles from the ledger and its store, and opens their tapes.
+type Reader struct {
 	ledger  *sequencer.Ledger
 	store   ledger.Store
 	entropy *entropy.Source // its latch is set where a deck is foul
@@ -28,50 +29,50 @@ type reader struct {
 
 	durable, visible shuffles
 	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
-	recent           *recent
+	Recent           *Recent
 	tables           *lru.Cache[uint64, string] // of shuffles, by id
 }
 
 // tablesKnown is of how many shuffles the tables are kept in memory.
 const tablesKnown = 20_000
 
-// newReader returns a reader of the ledger, whose store this is.
-func newReader(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys *seal.Keyring,
-	log *slog.Logger) *reader {
+// New returns a reader of the ledger, whose store this is.
+func New(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys *seal.Keyring,
+	log *slog.Logger) *Reader {
 	readers := shuffleLoader(store, of.ID(), ledger.Durable)
 	tables, _ := lru.New[uint64, string](tablesKnown) // no error: the size is positive
-	return &reader{ledger: of, store: store, entropy: source, keys: keys, log: log, tables: tables, recent: newRecent(),
+	return &Reader{ledger: of, store: store, entropy: source, keys: keys, log: log, tables: tables, Recent: newRecent(),
 		durable: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Durable), readers),
 		visible: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Visible), readers),
 		byKey:   commitLoader(store, of.ID())}
 }
 
-// record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
+// Record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
 // believes the rows only if the ledger knows each as its own and the rules hold for them together,
 // because the rows say to whom cards are opened. ErrNotFound for an id that is no commit.
-func (d *reader) record(ctx context.Context, id uint64) (*record, error) {
+func (d *Reader) Record(ctx context.Context, id uint64) (*Record, error) {
 	return d.read(ctx, d.durable, id)
 }
 
-// glance is record without the barrier, or from what this daemon remembers. It serves for an
+// Glance is record without the barrier, or from what this daemon remembers. It serves for an
 // append only: the append is durable only together with the entries that glance shows. No answer
 // and no error comes from glance, because a row that is lost in a failover looks like a false one.
-func (d *reader) glance(ctx context.Context, id uint64) (*record, error) {
-	if r, ok := d.recent.get(id); ok {
+func (d *Reader) Glance(ctx context.Context, id uint64) (*Record, error) {
+	if r, ok := d.Recent.get(id); ok {
 		return r, nil
 	}
-	return d.look(ctx, id)
+	return d.Look(ctx, id)
 }
 
-// look is glance of the store: it shows what any daemon wrote.
-func (d *reader) look(ctx context.Context, id uint64) (*record, error) {
+// Look is glance of the store: it shows what any daemon wrote.
+func (d *Reader) Look(ctx context.Context, id uint64) (*Record, error) {
 	if r, err := d.read(ctx, d.visible, id); err == nil {
 		return r, nil
 	}
-	return d.record(ctx, id)
+	return d.Record(ctx, id)
 }
 
-func (d *reader) read(ctx context.Context, from shuffles, id uint64) (*record, error) {
+func (d *Reader) read(ctx context.Context, from shuffles, id uint64) (*Record, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (d *reader) read(ctx context.Context, from shuffles, id uint64) (*record, e
 	if err := d.ledger.Authentic(ctx, rows); err != nil {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
 	}
-	r := &record{id: id}
+	r := &Record{ID: id}
 	var placed []audit.Placed
 	for _, row := range rows {
 		e, err := audit.ParseEntry(row.Entry)
@@ -89,27 +90,27 @@ func (d *reader) read(ctx context.Context, from shuffles, id uint64) (*record, e
 		placed = append(placed, audit.Placed{Index: row.Index, Entry: e})
 		r.add(row, e)
 	}
-	if r.commit == nil {
-		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
+	if r.Commit == nil {
+		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", api.ErrNotFound, id)
 	}
 	// The ledger was opened with this genesis.
 	if err := audit.CheckShuffleUnder(d.ledger.GenesisEntry(), placed); err != nil {
 		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
-	if !r.continued() {
+	if !r.Continued() {
 		return r, nil
 	}
 	// The child's commit is the entry before the close.
-	child, err := d.read(ctx, from, r.rowOf(audit.TypeClose).Index-1)
+	child, err := d.read(ctx, from, r.RowOf(audit.TypeClose).Index-1)
 	if err != nil {
 		return nil, err
 	}
-	r.owner, r.extent, r.closeBy = child.owner, child.extent, child.closeBy
+	r.Owner, r.Extent, r.CloseBy = child.Owner, child.Extent, child.CloseBy
 	return r, nil
 }
 
 // rows reads the rows of a shuffle, that of its commit first.
-func (d *reader) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.Row, error) {
+func (d *Reader) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.Row, error) {
 	rows, err := from.Of(ctx).find(ctx, id)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
@@ -124,8 +125,8 @@ func (d *reader) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.R
 
 // absent returns why no commit with this id was found: ErrNotFound if the entry is another one, or if there is none
 // yet. A database without an entry that the ledger has was left behind in a failover.
-func (d *reader) absent(ctx context.Context, id uint64) error {
-	none := fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
+func (d *Reader) absent(ctx context.Context, id uint64) error {
+	none := fmt.Errorf("%w: the ledger has no shuffle %d", api.ErrNotFound, id)
 	if id >= d.ledger.Head().Size {
 		return none
 	}
@@ -157,7 +158,7 @@ const witnessWait = 6 * time.Second
 // AwaitWitnesses waits until a quorum of witnesses has cosigned a checkpoint that covers the entry
 // id, if the genesis asks for witnesses. So no card is shown before outsiders have the commitment
 // to its order. It returns ledger.ErrNotWitnessed if they take too long.
-func (d *reader) AwaitWitnesses(ctx context.Context, id uint64) error {
+func (d *Reader) AwaitWitnesses(ctx context.Context, id uint64) error {
 	if d.ledger.Genesis().Deals != audit.DealsCosigned {
 		return nil
 	}
@@ -168,7 +169,7 @@ func (d *reader) AwaitWitnesses(ctx context.Context, id uint64) error {
 
 // Table returns the name of a shuffle's table, which never changes. It checks only the commit, so that it answers also
 // if another entry or the tape of the shuffle is damaged. ErrNotFound for an id that is no commit.
-func (d *reader) Table(ctx context.Context, id uint64) (string, error) {
+func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 	if name, ok := d.tables.Get(id); ok {
 		return name, nil
 	}
@@ -185,17 +186,17 @@ func (d *reader) Table(ctx context.Context, id uint64) (string, error) {
 	}
 	c, ok := e.Body.(*audit.Commit)
 	if !ok {
-		return "", fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
+		return "", fmt.Errorf("%w: the ledger has no shuffle %d", api.ErrNotFound, id)
 	}
 	d.KnowTable(id, c.Context.Table)
 	return c.Context.Table, nil
 }
 
 // KnowTable notes the table of a shuffle, which its commit names.
-func (d *reader) KnowTable(id uint64, table string) { d.tables.Add(id, table) }
+func (d *Reader) KnowTable(id uint64, table string) { d.tables.Add(id, table) }
 
 // commitOf reads the row of a commit, and checks that it is of this ledger.
-func (d *reader) commitOf(ctx context.Context, from shuffles, id uint64) (ledger.Row, error) {
+func (d *Reader) commitOf(ctx context.Context, from shuffles, id uint64) (ledger.Row, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
 		return ledger.Row{}, err
@@ -206,8 +207,8 @@ func (d *reader) commitOf(ctx context.Context, from shuffles, id uint64) (ledger
 	return rows[0], nil
 }
 
-// deckNames returns the card names of a shuffle, nil for a draw list.
-func (d *reader) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
+// DeckNames returns the card names of a shuffle, nil for a draw list.
+func (d *Reader) DeckNames(ctx context.Context, c *audit.Context) ([]string, error) {
 	if c.IsDraw() {
 		return nil, nil
 	}
@@ -224,9 +225,9 @@ func (d *reader) deckNames(ctx context.Context, c *audit.Context) ([]string, err
 	return slices.Clip(cards), nil
 }
 
-// ofKey reads the row of the commit with this key tag, and checks that it is of this ledger. It returns
+// ByKey reads the row of the commit with this key tag, and checks that it is of this ledger. It returns
 // ledger.ErrNotFound for none.
-func (d *reader) ofKey(ctx context.Context, tag [32]byte) (ledger.Row, error) {
+func (d *Reader) ByKey(ctx context.Context, tag [32]byte) (ledger.Row, error) {
 	row, err := d.byKey.find(ctx, tag)
 	if err != nil {
 		return row, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))

@@ -1,4 +1,4 @@
-package dealer
+package record
 
 import (
 	"encoding/json"
@@ -16,37 +16,37 @@ import (
 // only the sealing key opens the tape in the house, and sealing keys are replaced. So the openings
 // of public places are kept in the row of the entry that discloses the tape.
 
-// after is the record after these entries, as far as public places depend on it.
-func (r *record) after(bodies []audit.Body, kept [][]byte) *record {
+// After is the record after these entries, as far as public places depend on it.
+func (r *Record) After(bodies []audit.Body, kept [][]byte) *Record {
 	then := *r
-	then.deals, then.reveals = r.deals[:len(r.deals):len(r.deals)], r.reveals[:len(r.reveals):len(r.reveals)]
+	then.Deals, then.Reveals = r.Deals[:len(r.Deals):len(r.Deals)], r.Reveals[:len(r.Reveals):len(r.Reveals)]
 	for i, b := range bodies {
 		switch b := b.(type) {
 		case *audit.Deal:
-			then.deals = append(then.deals, dealt{deal: b, row: ledger.Row{Kept: kept[i]}})
+			then.Deals = append(then.Deals, Dealt{Deal: b, Row: ledger.Row{Kept: kept[i]}})
 		case *audit.Reveal:
-			then.reveals = append(then.reveals, revealed{reveal: b})
+			then.Reveals = append(then.Reveals, Revealed{Reveal: b})
 		}
 	}
 	return &then
 }
 
-// rest names what openings depend on. The ledger refuses a proposal with errMoved if that changed.
-func (r *record) rest() ledger.Rest {
-	rest := ledger.Rest{Shuffle: r.id, Next: r.next(), Moved: errMoved}
-	for _, s := range r.public() {
+// Rest names what openings depend on. The ledger refuses a proposal with ErrMoved if that changed.
+func (r *Record) Rest() ledger.Rest {
+	rest := ledger.Rest{Shuffle: r.ID, Next: r.Next(), Moved: ErrMoved}
+	for _, s := range r.Public() {
 		rest.Public += s.count
 	}
 	return rest
 }
 
-// keptCards returns those of the kept openings that a viewer may see.
-func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, err error) {
+// KeptCards returns those of the kept openings that a viewer may see.
+func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, err error) {
 	wrong := func(err error) ([]audit.Card, error) {
-		return nil, fmt.Errorf("%w: the stored openings of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+		return nil, fmt.Errorf("%w: the stored openings of shuffle %d: %w", ledger.ErrFrozen, r.ID, err)
 	}
-	var kept keptEnd
-	if text := r.rows[len(r.rows)-1].Kept; text != nil {
+	var kept KeptEnd
+	if text := r.Rows[len(r.Rows)-1].Kept; text != nil {
 		if err := json.Unmarshal(text, &kept); err != nil {
 			return wrong(err)
 		}
@@ -55,19 +55,19 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	for _, card := range kept.Cards {
 		byPlace[card.Place] = card
 	}
-	for _, s := range r.public() {
+	for _, s := range r.Public() {
 		for place := s.first; place < s.first+s.count; place++ {
 			if _, ok := byPlace[place]; !ok {
 				return wrong(fmt.Errorf("place %d is public, and its opening is missing", place))
 			}
 		}
 	}
-	order, err := audit.NewOrder(tlog.RecordHash(r.row.Entry), r.commit, r.mix)
+	order, err := audit.NewOrder(tlog.RecordHash(r.Row.Entry), r.Commit, r.Mix)
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range r.deals {
-		order.Give(at.deal)
+	for _, at := range r.Deals {
+		order.Give(at.Deal)
 	}
 	for _, s := range shown {
 		for place := s.first; place < s.first+s.count; place++ {
@@ -77,7 +77,7 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 			}
 			o, err := card.Opening()
 			if err == nil {
-				err = o.Check(r.commit.Tag(), tlog.Hash(r.commit.DeckRoot), r.commit.Context.Recipe.Positions())
+				err = o.Check(r.Commit.Tag(), tlog.Hash(r.Commit.DeckRoot), r.Commit.Context.Recipe.Positions())
 			}
 			if err == nil && (o.Position != order.Position(place) || names != nil && int(o.Value) >= len(names)) {
 				err = errors.New("another card")
@@ -102,17 +102,17 @@ type Given struct {
 	Last    audit.Last   `json:"last"`
 }
 
-// keptEnd is what is kept with the entry that discloses a tape.
-type keptEnd struct {
+// KeptEnd is what is kept with the entry that discloses a tape.
+type KeptEnd struct {
 	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
 	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
 	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
 	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
 }
 
-// keptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""
+// KeptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""
 // without a co-dealer.
-func keptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
+func KeptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
 	n := seal.Overhead + c.Context.Recipe.TapeLen()
 	if _, blind := c.Context.CoDealer(); !blind || len(kept) < n {
 		return kept, ""
@@ -120,11 +120,11 @@ func keptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
 	return kept[:n], string(kept[n:])
 }
 
-// given reads what is kept with a deal of a blind shuffle.
-func (r *record) given(at dealt) (g Given, err error) {
-	if err := json.Unmarshal(at.row.Kept, &g); err != nil {
-		return g, fmt.Errorf("%w: the stored answer of the co-dealer for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
-			r.id, err)
+// Given reads what is kept with a deal of a blind shuffle.
+func (r *Record) Given(at Dealt) (g Given, err error) {
+	if err := json.Unmarshal(at.Row.Kept, &g); err != nil {
+		return g, fmt.Errorf("%w: the stored answer of the co-dealer for place %d of shuffle %d: %w", ledger.ErrFrozen, at.Deal.First,
+			r.ID, err)
 	}
 	return g, nil
 }

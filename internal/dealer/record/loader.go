@@ -1,4 +1,4 @@
-package dealer
+package record
 
 import (
 	"context"

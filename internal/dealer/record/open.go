@@ -1,4 +1,4 @@
-package dealer
+package record
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/outcome"
 	"shuffled/internal/seal"
@@ -17,67 +18,67 @@ import (
 // maxAncestors is how many parents at most are opened for a child whose own sealed inputs cannot be opened.
 const maxAncestors = audit.MaxChain
 
-// open takes the tape of a shuffle from its close, or opens it with the sealing key, and computes everything else from
+// Open takes the tape of a shuffle from its close, or opens it with the sealing key, and computes everything else from
 // it. A tape that does not open the commitment is an error. An order that is not the committed one, or is not of the
 // deck's cards, is a foul deck: open sets the latch, and nothing is dealt.
-func (d *reader) open(ctx context.Context, r *record) (*opened, error) {
+func (d *Reader) Open(ctx context.Context, r *Record) (*Opened, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
 
-func (d *reader) openBelow(ctx context.Context, r *record, ancestors int) (t *opened, err error) {
+func (d *Reader) openBelow(ctx context.Context, r *Record, ancestors int) (t *Opened, err error) {
 	defer func() {
 		if err != nil {
-			t.wipe()
+			t.Wipe()
 			t = nil
 		}
 	}()
-	if t = d.recent.open(r); t == nil {
+	if t = d.Recent.open(r); t == nil {
 		if t, err = d.drawAgain(ctx, r, ancestors); err != nil {
 			return t, err
 		}
 	}
-	c := r.commit
-	if len(c.Context.Mixed()) > 0 && r.mix == nil {
+	c := r.Commit
+	if len(c.Context.Mixed()) > 0 && r.Mix == nil {
 		return t, nil
 	}
-	if t.order, err = audit.NewOrder(tlog.RecordHash(r.row.Entry), c, r.mix); err != nil {
+	if t.Order, err = audit.NewOrder(tlog.RecordHash(r.Row.Entry), c, r.Mix); err != nil {
 		return t, err
 	}
-	if r.blind() {
-		for _, at := range r.deals {
-			given, err := r.given(at)
+	if r.Blind() {
+		for _, at := range r.Deals {
+			given, err := r.Given(at)
 			if err != nil {
 				return t, err
 			}
-			t.give(at.deal, given.Cards)
+			t.Give(at.Deal, given.Cards)
 		}
 	}
 	if c.Context.IsDraw() {
-		t.shows, err = t.order.Shows(t.values)
+		t.Shows, err = t.Order.Shows(t.Values)
 	}
 	return t, err
 }
 
 // drawAgain opens the sealed tape and draws the order again. It returns what the caller wipes, also with an error.
-func (d *reader) drawAgain(ctx context.Context, r *record, ancestors int) (*opened, error) {
-	c := r.commit
+func (d *Reader) drawAgain(ctx context.Context, r *Record, ancestors int) (*Opened, error) {
+	c := r.Commit
 	tape, inputs, err := d.tapeAndInputs(ctx, r, ancestors)
 	if err != nil {
 		return nil, err
 	}
 	defer clear(inputs)
-	t := &opened{tape: tape}
+	t := &Opened{Tape: tape}
 	out, err := c.Context.Recipe.Run(tape)
 	if err == nil {
-		t.values, err = d.values(c.Context, out, inputs)
+		t.Values, err = d.values(c.Context, out, inputs)
 	}
 	if err != nil {
-		return t, fmt.Errorf("shuffle %d: %w", r.id, err)
+		return t, fmt.Errorf("shuffle %d: %w", r.ID, err)
 	}
-	t.endAt = max(out.EndAt, c.Context.EndAt)
-	t.tree = audit.DeckOf(c.Commitment, c.Context.Encode(), tape, t.values)
-	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
-		return t, fmt.Errorf("shuffle %d: %w", r.id,
+	t.EndAt = max(out.EndAt, c.Context.EndAt)
+	t.Tree = audit.DeckOf(c.Commitment, c.Context.Encode(), tape, t.Values)
+	if t.Tree.Root() != tlog.Hash(c.DeckRoot) {
+		return t, fmt.Errorf("shuffle %d: %w", r.ID,
 			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
 	}
 	return t, nil
@@ -85,7 +86,7 @@ func (d *reader) drawAgain(ctx context.Context, r *record, ancestors int) (*open
 
 // values are the cards of a recipe's outcome: for a child its inputs in this order, otherwise the
 // outcome itself. Every card that was to be shuffled must be there once.
-func (d *reader) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
+func (d *Reader) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
 	if err := outcome.Check(c.Recipe, out); err != nil {
 		return nil, d.foul(err)
 	}
@@ -93,11 +94,11 @@ func (d *reader) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) 
 		return out.Values, nil
 	}
 	defer clear(out.Values)
-	return d.inputsIn(c, out.Values, inputs)
+	return d.InputsIn(c, out.Values, inputs)
 }
 
-// inputsIn returns a child's inputs in the order that its own shuffle gives.
-func (d *reader) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
+// InputsIn returns a child's inputs in the order that its own shuffle gives.
+func (d *Reader) InputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
 	if len(inputs) != c.Recipe.Cards {
 		return nil, d.foul(fmt.Errorf("%w: a child has another number of cards than it shuffles", outcome.ErrFoul))
 	}
@@ -113,38 +114,38 @@ func (d *reader) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, e
 	return values, nil
 }
 
-// tape returns the tape that opens the commitment of a shuffle. The caller clears it.
-func (d *reader) tape(ctx context.Context, r *record) ([]byte, error) {
+// TapeOf returns the tape that opens the commitment of a shuffle. The caller clears it.
+func (d *Reader) TapeOf(ctx context.Context, r *Record) ([]byte, error) {
 	tape, inputs, err := d.tapeAndInputs(ctx, r, maxAncestors)
 	clear(inputs)
 	return tape, err
 }
 
 // tapeAndInputs returns the tape of a shuffle, and of a child the cards that it shuffles. The caller clears both.
-func (d *reader) tapeAndInputs(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32,
+func (d *Reader) tapeAndInputs(ctx context.Context, r *Record, ancestors int) (tape []byte, inputs []uint32,
 	err error) {
 	tape, inputs, err = d.unseal(ctx, r, ancestors)
-	if err == nil && audit.Commitment(r.commit.Context.Encode(), tape) != r.commit.Commitment {
+	if err == nil && audit.Commitment(r.Commit.Context.Encode(), tape) != r.Commit.Commitment {
 		clear(tape)
 		clear(inputs)
-		return nil, nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.id)
+		return nil, nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.ID)
 	}
 	return tape, inputs, err
 }
 
 // unseal reads tape and cards from the entry that discloses the tape, or opens them with the sealing key.
-func (d *reader) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
-	c := r.commit.Context
+func (d *Reader) unseal(ctx context.Context, r *Record, ancestors int) (tape []byte, inputs []uint32, err error) {
+	c := r.Commit.Context
 	n := 0
 	if c.Parent != nil {
 		n = c.Recipe.Cards
 	}
-	told := r.ended != nil && r.ended.Form == audit.FormTape
+	told := r.Ended != nil && r.Ended.Form == audit.FormTape
 	if told && n == 0 {
-		return bytes.Clone(r.ended.Tape), nil, nil
+		return bytes.Clone(r.Ended.Tape), nil, nil
 	}
-	kept, _ := keptWith(r.commit, r.row.Kept)
-	sealed, err := d.keys.Open(c.Origin, r.commit.Commitment, kept)
+	kept, _ := KeptWith(r.Commit, r.Row.Kept)
+	sealed, err := d.keys.Open(c.Origin, r.Commit.Commitment, kept)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
 		clear(sealed[len(tape):]) // all of it if it does not split
@@ -154,18 +155,18 @@ func (d *reader) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 		return tape, inputs, nil
 	case told:
 		inputs, err = d.inherited(ctx, c, ancestors)
-		return bytes.Clone(r.ended.Tape), inputs, err
+		return bytes.Clone(r.Ended.Tape), inputs, err
 	}
-	d.log.Error("a sealed tape could not be opened", "shuffle", r.id, "error", err)
-	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
+	d.log.Error("a sealed tape could not be opened", "shuffle", r.ID, "error", err)
+	return nil, nil, fmt.Errorf("shuffle %d: %w", r.ID, api.ErrSealed)
 }
 
 // inherited computes the cards that a child shuffles from those of its parent.
-func (d *reader) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
+func (d *Reader) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
 	if ancestors == 0 {
-		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, ErrSealed)
+		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, api.ErrSealed)
 	}
-	r, err := d.record(ctx, c.Parent.ID)
+	r, err := d.Record(ctx, c.Parent.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -173,16 +174,16 @@ func (d *reader) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	if err != nil {
 		return nil, err
 	}
-	defer t.wipe()
+	defer t.Wipe()
 	all := make([]uint32, len(c.Parent.Positions))
 	for i := range all {
 		all[i] = uint32(i)
 	}
-	return audit.ChildValues(t.values, c.Parent.Positions, all)
+	return audit.ChildValues(t.Values, c.Parent.Positions, all)
 }
 
 // foul sets this daemon's latch because a deck is not what it must be.
-func (d *reader) foul(why error) error {
+func (d *Reader) foul(why error) error {
 	d.entropy.Trip(entropy.ReasonFoulDeck)
-	return fmt.Errorf("%w: %w", ErrEntropy, why)
+	return fmt.Errorf("%w: %w", api.ErrEntropy, why)
 }

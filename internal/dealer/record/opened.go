@@ -1,36 +1,36 @@
-package dealer
+package record
 
 import (
 	"shuffled/internal/audit"
 )
 
-// opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt cards and never leaves
+// Opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt cards and never leaves
 // this package. It belongs to the function that opened it, which wipes it. No answer shares memory with it.
-type opened struct {
-	tape   []byte
-	values []uint32 // by position
-	shows  []uint32 // of draws, by position: values moved by the mix
-	endAt  int      // place of the cut card, 0 for none
-	tree   *audit.DeckTree
-	order  audit.Order
+type Opened struct {
+	Tape   []byte
+	Values []uint32 // by position
+	Shows  []uint32 // of draws, by position: values moved by the mix
+	EndAt  int      // place of the cut card, 0 for none
+	Tree   *audit.DeckTree
+	Order  audit.Order
 
 	by map[int]*audit.By // openings of the co-dealer by place; nil without one
 }
 
-// wipe clears the tape and the cards, so that they do not stay in memory that is not used. A nil t has none.
-func (t *opened) wipe() {
+// Wipe clears the tape and the cards, so that they do not stay in memory that is not used. A nil t has none.
+func (t *Opened) Wipe() {
 	if t == nil {
 		return
 	}
-	clear(t.tape)
-	clear(t.values)
-	clear(t.shows)
-	t.tree.Wipe()
+	clear(t.Tape)
+	clear(t.Values)
+	clear(t.Shows)
+	t.Tree.Wipe()
 }
 
-// card returns the opening of a place. names are the card names of the deck, nil for a draw list.
-func (t *opened) card(names []string, place int) audit.Card {
-	o := t.tree.Open(t.order.Position(place))
+// Card returns the opening of a place. names are the card names of the deck, nil for a draw list.
+func (t *Opened) Card(names []string, place int) audit.Card {
+	o := t.Tree.Open(t.Order.Position(place))
 	name := ""
 	if names != nil {
 		name = names[o.Value]
@@ -40,17 +40,17 @@ func (t *opened) card(names []string, place int) audit.Card {
 	return card
 }
 
-// cards adds the openings of a stretch of places.
-func (t *opened) cards(to []audit.Card, names []string, s span) []audit.Card {
+// Cards adds the openings of a stretch of places.
+func (t *Opened) Cards(to []audit.Card, names []string, s Span) []audit.Card {
 	for i := range s.count {
-		to = append(to, t.card(names, s.first+i))
+		to = append(to, t.Card(names, s.first+i))
 	}
 	return to
 }
 
-// give adds what a co-dealer gave for a deal to the order, and its openings.
-func (t *opened) give(deal *audit.Deal, cards []audit.Card) {
-	t.order.Give(deal)
+// Give adds what a co-dealer gave for a deal to the order, and its openings.
+func (t *Opened) Give(deal *audit.Deal, cards []audit.Card) {
+	t.Order.Give(deal)
 	if t.by == nil {
 		t.by = make(map[int]*audit.By)
 	}

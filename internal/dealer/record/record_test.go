@@ -1,4 +1,4 @@
-package dealer
+package record
 
 import (
 	"bytes"
@@ -28,44 +28,44 @@ func TestHeld(t *testing.T) {
 		}
 		c := &audit.Commit{Context: &audit.Context{Origin: "casino.example/main", Recipe: recipe},
 			Commitment: [32]byte{byte(recipe.Cards)}}
-		made := &opened{tape: tape, values: out.Values, endAt: out.EndAt,
-			tree: audit.DeckOf(c.Commitment, []byte("context"), tape, out.Values)}
-		c.DeckRoot = made.tree.Root()
+		made := &Opened{Tape: tape, Values: out.Values, EndAt: out.EndAt,
+			Tree: audit.DeckOf(c.Commitment, []byte("context"), tape, out.Values)}
+		c.DeckRoot = made.Tree.Root()
 		k := newRecent()
-		held := func(id uint64) *record {
-			r := &record{id: id, commit: c}
+		held := func(id uint64) *Record {
+			r := &Record{ID: id, Commit: c}
 			k.records.Add(id, r)
-			k.hold(id, c, made)
+			k.Hold(id, c, made)
 			r, _ = k.records.Peek(id)
 			return r
 		}
 		r := held(7)
 		for range 2 {
 			got := k.open(r)
-			if got == nil || !bytes.Equal(got.tape, tape) || !slices.Equal(got.values, out.Values) ||
-				got.endAt != out.EndAt || !bytes.Equal(got.tree.Salts, made.tree.Salts) ||
-				!slices.Equal(got.tree.Nodes, made.tree.Nodes) {
+			if got == nil || !bytes.Equal(got.Tape, tape) || !slices.Equal(got.Values, out.Values) ||
+				got.EndAt != out.EndAt || !bytes.Equal(got.Tree.Salts, made.Tree.Salts) ||
+				!slices.Equal(got.Tree.Nodes, made.Tree.Nodes) {
 				t.Fatalf("%+v: another shuffle was held: %+v", recipe, got)
 			}
-			got.wipe()
+			got.Wipe()
 		}
 		if bytes.Contains(r.held, tape[:16]) {
 			t.Errorf("%+v: the tape is held in the clear", recipe)
 		}
-		for name, foul := range map[string]func(*record){
-			"a bit":        func(r *record) { r.held = bytes.Clone(r.held); r.held[20] ^= 1 },
-			"cut short":    func(r *record) { r.held = r.held[:len(r.held)-1] },
-			"nothing":      func(r *record) { r.held = nil },
-			"another root": func(r *record) { other := *c; other.DeckRoot[0] ^= 1; r.commit = &other },
-			"of another":   func(r *record) { other := *c; other.Commitment[0] ^= 1; r.commit = &other },
+		for name, foul := range map[string]func(*Record){
+			"a bit":        func(r *Record) { r.held = bytes.Clone(r.held); r.held[20] ^= 1 },
+			"cut short":    func(r *Record) { r.held = r.held[:len(r.held)-1] },
+			"nothing":      func(r *Record) { r.held = nil },
+			"another root": func(r *Record) { other := *c; other.DeckRoot[0] ^= 1; r.Commit = &other },
+			"of another":   func(r *Record) { other := *c; other.Commitment[0] ^= 1; r.Commit = &other },
 		} {
 			bad := r.grown()
 			foul(bad)
-			k.records.Add(bad.id, bad)
+			k.records.Add(bad.ID, bad)
 			if got := k.open(bad); got != nil {
 				t.Errorf("%+v: %s opens", recipe, name)
 			}
-			k.records.Add(r.id, r)
+			k.records.Add(r.ID, r)
 		}
 		k.aead = seal.Draw() // of another process
 		if k.open(r) != nil {
@@ -79,7 +79,7 @@ func TestHeld(t *testing.T) {
 func TestNothingBlindFromMemory(t *testing.T) {
 	for _, plan := range [][]audit.Planned{nil, {{Source: audit.SourceCoDealer}}} {
 		k := newRecent()
-		k.records.Add(7, &record{id: 7, commit: &audit.Commit{Context: &audit.Context{Plan: plan}}})
+		k.records.Add(7, &Record{ID: 7, Commit: &audit.Commit{Context: &audit.Context{Plan: plan}}})
 		if _, found := k.get(7); found != (plan == nil) {
 			t.Errorf("with the plan %v the shuffle is dealt from memory: %t", plan, found)
 		}
