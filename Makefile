@@ -121,7 +121,7 @@ fips-all: fips
 		CGO_ENABLED=0 GOFIPS140=$$v go build -C $$m ./...; done; done
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS_ALL:%=./internal/%)
 	CGO_ENABLED=0 GOFIPS140=v1.26.0 go test -short $(FIPS:%=./internal/%)
-FIPS_ALL = verify ledger dealer inspect
+FIPS_ALL = verify ledger/... dealer/... inspect
 
 # The second implementation, in TypeScript. The page is made from its sources, and run on
 # all vectors with Node 20, and in Chromium. scripts/web.sh finds or installs both. Then
@@ -169,7 +169,7 @@ third-all: third
 # minutes and cannot find anything. SQLite, translated from C, is built without the
 # detector: database/sql gives a connection of it to one caller at a time.
 RACE_OF = -race -gcflags='modernc.org/...=-race=false -d=checkptr=0'
-RACE = bundle codealer dealer entropy follow httpapi ledger monitor witness
+RACE = bundle codealer dealer/... entropy follow httpapi ledger/... monitor witness
 RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestManyDeals|TestEncryptedFiles|TestWitnessFiles|TestAuditorFiles|TestUndealtCardsStayHidden|TestBadInput|TestEveryMemberIsRefusedInWords|TestMetricsNameNobody|TestLyingCache|TestSlowFollower)$$
 race:
 	CGO_ENABLED=1 go test -timeout 20m $(RACE_OF) -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)

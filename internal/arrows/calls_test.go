@@ -36,7 +36,7 @@ var reserved = map[string]map[string]string{
 		"internal/outcome":             "fresh tapes",
 		"lab/exact":                    "proves it, on tapes that it writes",
 		"lab/controls":                 "spends tapes of generators with a fault",
-		"internal/dealer":              "opens a stored tape",
+		"internal/dealer/record":       "opens a stored tape",
 		"internal/shuffle":             "tapes of known answers",
 		"internal/audit":               "tapes of known answers",
 		"internal/fsck":                "recomputes from a stored tape",
@@ -47,6 +47,11 @@ var reserved = map[string]map[string]string{
 		"internal/inspect/inspecttest": "invents ledgers, for tests",
 		"perf/load":                    "recomputes from a disclosed tape",
 	},
+	"(*shuffled/internal/dealer/record.Reader).Open": {
+		"internal/dealer":       "answers with dealt cards",
+		"internal/dealer/blind": "shows what was not dealt",
+	},
+	"(*shuffled/internal/dealer/record.Reader).TapeOf": {"internal/dealer": "discloses it with the close"},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
 		"internal/cli/audit": "shows a disclosed tape lane by lane",
 		"internal/shuffle":   "tapes of known answers",

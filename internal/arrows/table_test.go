@@ -126,11 +126,29 @@ var table = map[string]row{
 		why:  "seals tapes to auditors and opens them, for dealer and auditor alike",
 		ours: []string{"internal/audit", "internal/shuffle", "internal/known"},
 	},
+	"internal/dealer/api": {
+		why:  "requests of the dealer, judged without a ledger, and its answers",
+		ours: []string{"internal/audit", "internal/near", "internal/shuffle", "internal/wire"},
+	},
+	"internal/dealer/record": {
+		why: "what a ledger holds of a shuffle, and what its tape opens",
+		ours: []string{"internal/dealer/api", "internal/ledger", "internal/ledger/sequencer", "internal/audit",
+			"internal/outcome", "internal/shuffle", "internal/entropy", "internal/seal"},
+	},
+	"internal/dealer/blind": {
+		why: "what house and co-dealer ask of each other, which a plain deal does not meet",
+		ours: []string{"internal/dealer/api", "internal/dealer/record", "internal/ledger",
+			"internal/ledger/sequencer", "internal/audit"},
+	},
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/ledger/sequencer", "internal/audit", "internal/terms",
-			"internal/outcome", "internal/shuffle", "internal/near", "internal/entropy", "internal/seal",
-			"internal/disclosure", "internal/beacon", "internal/wire"},
+		ours: []string{"internal/dealer/api", "internal/dealer/record", "internal/dealer/blind", "internal/ledger",
+			"internal/ledger/sequencer", "internal/audit", "internal/terms", "internal/outcome", "internal/shuffle",
+			"internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
+	},
+	"internal/dealer/batch": {
+		why:  "answers many requests by the dealer's answers to each",
+		ours: []string{"internal/dealer", "internal/dealer/api", "internal/ledger", "internal/audit"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
@@ -205,7 +223,8 @@ var table = map[string]row{
 	},
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
-		ours: []string{"internal/near", "internal/dealer", "internal/follow", "internal/ledger",
+		ours: []string{"internal/near", "internal/dealer", "internal/dealer/api", "internal/dealer/batch",
+			"internal/follow", "internal/ledger",
 			"internal/ledger/sequencer", "internal/verify", "internal/terms", "internal/audit", "internal/wire",
 			"internal/config", "web"},
 	},
@@ -217,8 +236,9 @@ var table = map[string]row{
 			"internal/wire", "internal/process"},
 	},
 	"internal/codealer": {
-		why:  "asks the co-dealer of a house as any house would, and writes no entry",
-		ours: []string{"client", "internal/audit", "internal/dealer", "internal/ledger", "internal/process"},
+		why: "asks the co-dealer of a house as any house would, and writes no entry",
+		ours: []string{"client", "internal/audit", "internal/dealer/api", "internal/dealer/blind",
+			"internal/dealer/record", "internal/ledger", "internal/process"},
 	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",
@@ -271,7 +291,8 @@ var table = map[string]row{
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
 		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/host", "internal/cli/place",
-			"internal/config", "internal/dealer", "internal/entropy", "internal/keys", "internal/ledger",
+			"internal/config", "internal/dealer", "internal/dealer/api", "internal/entropy", "internal/keys",
+			"internal/ledger",
 			"internal/ledger/sequencer", "internal/needle", "internal/seal", "internal/shuffle", "internal/store",
 			"internal/term", "internal/verify"},
 	},

@@ -75,8 +75,8 @@ func judged(err error) bool {
 var errVanished = fmt.Errorf("%w: the database lost an entry that it had shown", ledger.ErrUnavailable)
 
 // again answers from an entry that is in the ledger: it returns its time and its receipt.
-func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledger.Row) (string, error)) (a api.Answered,
-	receipt string, err error) {
+func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledger.Row) (string, error)) (
+	a api.Answered, receipt string, err error) {
 	e, err := audit.ParseEntry(row.Entry)
 	if err != nil {
 		return a, "", fmt.Errorf("reading entry %d: %w", row.Index, err)
@@ -91,7 +91,7 @@ func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledg
 // may returns why the caller may not make a request about a shuffle, nil if the caller may.
 type may func(*record.Record) error
 
-// owned is glance of a shuffle about which the caller may make a request. A refusal comes from what
+// owned is Glance of a shuffle about which the caller may make a request. A refusal comes from what
 // is durable, because a takeover may be lost in a failover.
 func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record.Record, error) {
 	r, err := d.shuffles.Glance(ctx, id)
@@ -101,7 +101,7 @@ func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record.Record,
 	return d.durablyOwned(ctx, id, may)
 }
 
-// durablyOwned is record of a shuffle about which the caller may make a request.
+// durablyOwned is Record of a shuffle about which the caller may make a request.
 func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record.Record, error) {
 	r, err := d.shuffles.Record(ctx, id)
 	if err != nil {
@@ -147,7 +147,8 @@ func ownedBy(r *record.Record, actor audit.Actor) error {
 // Takeover makes the actor's identity the owner of an open shuffle of another identity, to close it, by an entry in the
 // ledger (docs/SPEC.md section 5.9). If the identity took the shuffle over before, to close it, and owns it still, the
 // answer is that takeover. A takeover to play is an act (SubmitAct).
-func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req api.TakeoverRequest) (api.Takeover, error) {
+func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req api.TakeoverRequest) (api.Takeover,
+	error) {
 	if err := api.CheckReason(req.Reason); err != nil {
 		return api.Takeover{}, err
 	}
@@ -164,7 +165,8 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 	})
 }
 
-func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record.Record, req api.TakeoverRequest) (api.Takeover, error) {
+func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record.Record, req api.TakeoverRequest) (
+	api.Takeover, error) {
 	if r.Closed != nil {
 		return api.Takeover{}, r.NotOpen()
 	}

@@ -59,8 +59,8 @@ func (d *Dealer) revealAgain(ctx context.Context, r *record.Record, at record.Re
 
 // showing is the answer to a reveal without its time and receipt. next is the next place to deal
 // when the reveal is in the ledger.
-func (d *Dealer) showing(ctx context.Context, r *record.Record, t *record.Opened, body *audit.Reveal, next int) (a api.Reveal,
-	err error) {
+func (d *Dealer) showing(ctx context.Context, r *record.Record, t *record.Opened, body *audit.Reveal, next int) (
+	a api.Reveal, err error) {
 	if i := slices.IndexFunc(body.Places, func(place uint16) bool { return int(place) >= next }); i >= 0 {
 		return a, api.Illegal(audit.RuleReveal,
 			"place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.ID, next)
@@ -75,15 +75,15 @@ func (d *Dealer) showing(ctx context.Context, r *record.Record, t *record.Opened
 			a.Shows = append(a.Shows, t.Shows[place])
 		}
 	}
-	wheel, err := d.wheel(ctx, r)
+	wheel, err := d.wheel(ctx, r.ID, r.Commit.Context.Terms)
 	a.Labels = labels(wheel, a.Shows)
 	return a, err
 }
 
 // shownAtClose is the answer to a close's final reveal, without time and receipt; nil if the
 // request has none. next is the next place to deal when the close is in the ledger.
-func (d *Dealer) shownAtClose(ctx context.Context, r *record.Record, t *record.Opened, req *api.CloseRequest, next int) (*api.Reveal,
-	error) {
+func (d *Dealer) shownAtClose(ctx context.Context, r *record.Record, t *record.Opened, req *api.CloseRequest,
+	next int) (*api.Reveal, error) {
 	if req == nil {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req ap
 		stands: func(r *record.Record) bool { return r.Closed != nil },
 		repeat: func(r *record.Record) (api.Close, error) {
 			if !closedAs(r, &req) {
-				return api.Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", api.ErrRepeated, r.ID, r.Closed.Outcome)
+				return api.Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", api.ErrRepeated, id, r.Closed.Outcome)
 			}
 			return d.closeAgain(ctx, r)
 		},

@@ -23,7 +23,8 @@ import (
 // durable. The same key and request get the same answer for ever; another request under the key
 // is ErrKeyReused. A refused request leaves its key free. The parent of a child is closed as
 // continued in the same batch; its tape is disclosed when the last child of the chain closes.
-func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle, error) {
+func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle,
+	error) {
 	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
 	return d.make(ctx, actor, key, &asked{
 		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
@@ -31,7 +32,8 @@ func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req
 }
 
 // make answers a request for a commit: from the commit under its key, or with a new one.
-func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (api.Shuffle, error) {
+func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (api.Shuffle,
+	error) {
 	return d.serve(ctx, actor, key, a, invalid, func() (api.Shuffle, error) { return d.committed(ctx, actor, a) })
 }
 
@@ -113,7 +115,7 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 }
 
 // commit draws a tape for the context, and returns the commit with the sealed tape. The inputs of a child are sealed
-// with its tape. The caller wipes what is opened: then only the sealed tape is left, and what recent holds encrypted.
+// with its tape. The caller wipes what is opened: then only the sealed tape is left, and what Recent holds encrypted.
 func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed []byte, t *record.Opened, err error) {
 	t = new(record.Opened)
 	defer func() {

@@ -44,15 +44,16 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req api
 }
 
 // dealAgain answers a deal that is in the ledger.
-func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record.Record, req api.DealRequest) (api.Deal, error) {
+func (d *Dealer) dealAgain(ctx context.Context, actor audit.Actor, r *record.Record, req api.DealRequest) (api.Deal,
+	error) {
 	at, _ := r.DealAt(req.First)
 	if !blind.AskedAgain(at, req.Asked) {
 		d.cfg.Log.Error("a house asks for places that were opened for another request", "shuffle", r.ID, "place", req.First,
 			"identity", actor.Identity, "credential", actor.Credential)
 		d.conflicts.Add(1)
 	}
-	if !slices.Equal(at.Deal.Runs, req.Runs) || at.Deal.Final != (req.Close != nil) || !blind.AskedAgain(at, req.Asked) ||
-		req.Close != nil && !closedAs(r, req.Close) {
+	if !slices.Equal(at.Deal.Runs, req.Runs) || at.Deal.Final != (req.Close != nil) ||
+		!blind.AskedAgain(at, req.Asked) || req.Close != nil && !closedAs(r, req.Close) {
 		return api.Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d: %s", api.ErrRepeated, r.ID, req.First, words(at))
 	}
 	t, err := d.shuffles.Open(ctx, r)
@@ -171,12 +172,13 @@ func (d *Dealer) appendDeal(ctx context.Context, g *dealing) ([]ledger.Appended,
 
 // dealAnswer is the answer to a deal without its receipts. Runs that are aside have no cards: the
 // dealer does not see them either, and cannot pass them on.
-func (d *Dealer) dealAnswer(ctx context.Context, r *record.Record, t *record.Opened, deal *audit.Deal) (a api.Deal, err error) {
+func (d *Dealer) dealAnswer(ctx context.Context, r *record.Record, t *record.Opened, deal *audit.Deal) (a api.Deal,
+	err error) {
 	names, err := d.shuffles.DeckNames(ctx, r.Commit.Context)
 	if err != nil {
 		return a, err
 	}
-	wheel, err := d.wheel(ctx, r)
+	wheel, err := d.wheel(ctx, r.ID, r.Commit.Context.Terms)
 	if err != nil {
 		return a, err
 	}
@@ -214,7 +216,7 @@ func fits(deal *audit.Deal, c *audit.Commit) error {
 func (d *Dealer) dealBlind(ctx context.Context, g *dealing) (answer api.Deal, err error) {
 	var given record.Given
 	if err = d.begin(ctx, g); err == nil {
-		_, err = d.wheel(ctx, g.record) // before the co-dealer opens anything
+		_, err = d.wheel(ctx, g.record.ID, g.record.Commit.Context.Terms) // before the co-dealer opens anything
 	}
 	if err == nil {
 		given, g.kept, err = d.blind.Ask(ctx, g.actor, g.record, g.opened, g.body, g.req.State)

@@ -2,8 +2,8 @@
 // into an order, commits to the order, and then gives out cards with their openings. The rules of package audit decide
 // which entry may follow; the sequencer of the ledger asks them.
 //
-// No answer has a tape or an undealt card before the close is durable. Under disclosure to
-// auditors a tape leaves this package only sealed: for the database, and to the auditors.
+// No answer has a tape or an undealt card before the close is durable. Under disclosure to auditors a tape leaves this
+// package and those below it only sealed: for the database, and to the auditors.
 package dealer
 
 import (

@@ -148,8 +148,7 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 		if err != nil {
 			return p, err
 		}
-		var body audit.Body = &audit.DisclosureEntry{Shuffle: told.Shuffle, Form: told.Form, Tape: told.Tape,
-			Key: told.Key}
+		var body audit.Body = &told
 		if i == 0 {
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Request.Outcome, Reason: req.Request.Reason,
 				Form: told.Form, Tape: told.Tape, Key: told.Key, Follows: req.Follows, Blind: req.Blind}
@@ -209,8 +208,8 @@ func closeAnswer(c *audit.Close) (a api.Close) {
 }
 
 // openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
-func (d *Dealer) openings(ctx context.Context, r *record.Record, before []audit.Body, with [][]byte) (cards []audit.Card,
-	err error) {
+func (d *Dealer) openings(ctx context.Context, r *record.Record, before []audit.Body, with [][]byte) (
+	cards []audit.Card, err error) {
 	r = r.After(before, with)
 	public := r.Public()
 	if len(public) == 0 {

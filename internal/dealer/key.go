@@ -74,7 +74,8 @@ type asked struct {
 func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) api.Shuffle {
 	_, coDealer := record.KeptWith(c, kept)
 	return api.Shuffle{Answered: api.Answered{Time: api.Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
-		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: api.Time(c.CloseBy), Receipt: receipt, CoDealer: coDealer}
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: api.Time(c.CloseBy), Receipt: receipt,
+		CoDealer: coDealer}
 }
 
 // unwritten reports whether a rule or a key refused a commit, which then was certainly not written.

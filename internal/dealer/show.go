@@ -135,7 +135,8 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte,
 
 // shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
 // opens only the public ones, whose openings are kept.
-func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string, shown []record.Span) ([]audit.Card, error) {
+func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string, shown []record.Span) ([]audit.Card,
+	error) {
 	open, err := d.shuffles.Open(ctx, r)
 	if errors.Is(err, api.ErrSealed) && r.Ended != nil && r.Ended.Form == audit.FormSealed {
 		cards, err := r.KeptCards(names, shown)

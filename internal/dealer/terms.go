@@ -8,7 +8,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer/api"
-	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 	"shuffled/internal/terms"
 )
@@ -87,10 +86,9 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	return nil
 }
 
-// wheel returns the wheel that a shuffle's terms name, nil if they name none. The values have no
+// wheel returns the wheel that the terms of a shuffle name, nil if they name none. The values have no
 // meaning without it, so a deal fails if the stored wheel is missing or another one.
-func (d *Dealer) wheel(ctx context.Context, r *record.Record) (*terms.Document, error) {
-	t := r.Commit.Context.Terms
+func (d *Dealer) wheel(ctx context.Context, id uint64, t *audit.Terms) (*terms.Document, error) {
 	if t == nil || t.Kind != audit.TermsWheel {
 		return nil, nil
 	}
@@ -99,7 +97,7 @@ func (d *Dealer) wheel(ctx context.Context, r *record.Record) (*terms.Document, 
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if err != nil {
-		return nil, fmt.Errorf("reading the wheel of shuffle %d: %w", r.ID, err)
+		return nil, fmt.Errorf("reading the wheel of shuffle %d: %w", id, err)
 	}
 	d.wheels.Add(t.Hash, document)
 	return document, nil

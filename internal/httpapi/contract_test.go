@@ -192,23 +192,24 @@ func TestEverySentinelHasACode(t *testing.T) {
 	t.Parallel()
 	// Those never leave the packages below, or say that something is wrong here.
 	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true, "ErrMarkLocked": true,
-		"ErrUnconfirmed": true, "ErrLatched": true, "ErrKilled": true}
+		"ErrUnconfirmed": true, "ErrLatched": true, "ErrKilled": true, "ErrMoved": true}
 	known := map[string]error{
-		"dealer.ErrKeyReused": api.ErrKeyReused, "dealer.ErrRepeated": api.ErrRepeated,
-		"dealer.ErrNotFound":    api.ErrNotFound,
-		"dealer.ErrBeaconEarly": api.ErrBeaconEarly, "dealer.ErrEntropy": api.ErrEntropy,
-		"dealer.ErrSealed": api.ErrSealed,
-		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock,
+		"dealer/api.ErrKeyReused": api.ErrKeyReused, "dealer/api.ErrRepeated": api.ErrRepeated,
+		"dealer/api.ErrNotFound":    api.ErrNotFound,
+		"dealer/api.ErrBeaconEarly": api.ErrBeaconEarly, "dealer/api.ErrEntropy": api.ErrEntropy,
+		"dealer/api.ErrSealed": api.ErrSealed,
+		"ledger.ErrFrozen":     ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock,
 		"ledger.ErrOverloaded": ledger.ErrOverloaded,
 		"ledger.ErrClosed":     ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
 		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
 		"ledger.ErrPolicy": ledger.ErrPolicy, "ledger.ErrTooLarge": ledger.ErrTooLarge,
-		"dealer.ErrTogether": dealer.ErrTogether, "dealer.ErrCoDealer": api.ErrCoDealer,
-		"dealer.ErrCoDealerForked": api.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
+		"dealer.ErrTogether": dealer.ErrTogether, "dealer/api.ErrCoDealer": api.ErrCoDealer,
+		"dealer/api.ErrCoDealerForked": api.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
 	}
 	found := 0
-	for _, pkg := range []string{"dealer", "ledger", "ledger/sequencer", "ledger/cosign"} {
+	for _, pkg := range []string{"dealer", "dealer/api", "dealer/record", "dealer/blind", "dealer/batch", "ledger",
+		"ledger/sequencer", "ledger/cosign"} {
 		for name := range declared(t, "../"+pkg, "Err") {
 			if inside[name] {
 				continue

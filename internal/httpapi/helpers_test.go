@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer/api"
+	"shuffled/internal/store/sqlite"
 )
 
 func decodeAny(t testing.TB, b []byte) any {
@@ -70,7 +72,7 @@ func committed(t testing.TB, receipt string) *audit.Commit {
 	return e.Body.(*audit.Commit)
 }
 
-// The answers of the contract that are those of package dealer.
+// The answers of the contract that are those of package api.
 type (
 	Shuffle       = api.Shuffle
 	ShuffleState  = api.Status
@@ -81,3 +83,13 @@ type (
 	Takeover      = api.Takeover
 	UnopenedPlace = api.Unopened
 )
+
+func openStore(t testing.TB, dir string) testStore {
+	t.Helper()
+	path := filepath.Join(dir, "test.sqlite")
+	must(t, sqlite.MigrateUp(t.Context(), path, sqlite.Options{}))
+	store, err := sqlite.Open(path, sqlite.Options{})
+	must(t, err)
+	t.Cleanup(func() { store.Close() })
+	return store
+}

@@ -11,7 +11,7 @@ import (
 	"shuffled/internal/dealer/api"
 )
 
-// The requests of the contract are those of package dealer.
+// The requests of the contract are those of package api.
 type (
 	ShuffleRequest  = api.ShuffleRequest
 	DrawsRequest    = api.DrawsRequest

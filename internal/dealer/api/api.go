@@ -1,3 +1,7 @@
+// Package api has the requests of the dealer and its answers, as the contract has them (internal/httpapi/openapi.yaml),
+// what is wrong with a request whatever the state of the ledger is, and the errors that callers are told.
+//
+// A nil or zero member is absent, if it may be. Two requests are the same only if the same members are absent.
 package api
 
 import (
@@ -8,9 +12,6 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/wire"
 )
-
-// Requests and answers are those of the contract (internal/httpapi/openapi.yaml). A nil or zero member is absent, if it
-// may be. Two requests are the same only if the same members are absent.
 
 // ShuffleRequest asks for a shuffle. Exactly one of Deck, Cards and Parent is set.
 type ShuffleRequest struct {

@@ -160,6 +160,7 @@ type Recorded struct {
 	Receipt string `json:"receipt"`
 }
 
+// Event is the entry that the request asks for.
 func (r *SwitchRequest) Event() (*audit.Event, error) {
 	e := &audit.Event{Kind: audit.EventKillSet, Scope: r.Scope, Reason: r.Reason}
 	if r.Scope < audit.ScopeLedger || r.Scope > audit.ScopeDeck {
@@ -204,6 +205,7 @@ func (r *SwitchRequest) deck(e *audit.Event) error {
 	return nil
 }
 
+// CheckReason refuses a reason that is none, or that an entry may not have.
 func CheckReason(reason string) error {
 	if err := audit.CheckReason(reason); err != nil {
 		return Invalid("reason", err.Error())

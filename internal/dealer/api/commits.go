@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Context validates r and returns the context of its commit, and the deck. inherit fills in what a
+// Context validates r and returns the context of its commit, and the deck. The dealer fills in what a
 // child has from its parent.
 func (r *ShuffleRequest) Context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
@@ -142,13 +142,13 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 	return nil
 }
 
-// planned is the plan as a context has it. checkRound fills in the round of a beacon, if the request names none.
+// planned is the plan as a context has it. The dealer fills in the round of a beacon, if the request names none.
 func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	if p == nil {
 		return nil, nil
 	}
 	if p.CoDealer {
-		plan = append(plan, audit.Planned{Source: audit.SourceCoDealer}) // TakeOrder fills it in
+		plan = append(plan, audit.Planned{Source: audit.SourceCoDealer}) // the dealer fills it in
 	}
 	for i, slot := range p.Slots {
 		if slices.Contains(p.Slots[:i], slot) {

@@ -1,3 +1,4 @@
+// Package batch has a dealer answer many requests, as if each had come alone.
 package batch
 
 import (
@@ -37,8 +38,7 @@ func (e *NoShuffleError) Error() string {
 func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operation, together bool,
 	await func(id uint64) error) ([]Result, error) {
 	b := &batch{dealer: d, ctx: ctx, actor: actor, ops: ops, results: make([]Result, len(ops)),
-		done: make([]bool, len(ops)),
-		ids:  make([]uint64, len(ops))}
+		done: make([]bool, len(ops)), ids: make([]uint64, len(ops))}
 	left := make([]int, len(ops))
 	for i := range left {
 		left[i] = i

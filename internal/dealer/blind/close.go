@@ -130,7 +130,7 @@ func (d *Sides) showUnplayed(ctx context.Context, r *record.Record, deal *audit.
 	return nil
 }
 
-// UnplayedBehind is unplayed once more, for a shuffle that was dealt from since. If the batch has a
+// UnplayedBehind is Unplayed once more, for a shuffle that was dealt from since. If the batch has a
 // deal before the close, it does nothing: the co-dealer was asked for nothing behind that deal.
 func (d *Sides) UnplayedBehind(ctx context.Context, r *record.Record, req *Ending, before []audit.Body) error {
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
@@ -177,7 +177,7 @@ func (d *Sides) Ended(r *record.Record, appended []ledger.Appended) {
 // Ending is a close on its way to the ledger.
 type Ending struct {
 	Request api.CloseRequest
-	Follows *audit.Follows  // of Follows, checked
+	Follows *audit.Follows  // of Request.Follows, checked
 	Blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
 	End     record.KeptEnd  // what is kept with the close
 	Given   []byte          // what is kept with a deal in the same batch

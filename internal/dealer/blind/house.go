@@ -1,3 +1,5 @@
+// Package blind is blind dealing (docs/BLIND.md): what a house asks of its co-dealer, what a co-dealer asks of a house,
+// and what each checks of the other's ledger. It appends nothing. A deal of a plain shuffle does not come here.
 package blind
 
 import (
@@ -34,7 +36,7 @@ type Sides struct {
 // policy cosigned and that extends what was seen of that ledger before.
 type CoDealer interface {
 	// Order returns the receipt of an order that no commit names yet. It is of all positions of
-	// like, or of its ranges, and open until CloseBy at least, in UTC milliseconds.
+	// like, or of its ranges, and open until closeBy at least, in UTC milliseconds.
 	Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (receipt string, err error)
 	// Unused takes back an order that no commit names.
 	Unused(origin string, receipt string)
@@ -130,8 +132,8 @@ func (d *Sides) Ask(ctx context.Context, actor audit.Actor, r *record.Record, t 
 
 // asking is the request to the co-dealer for the places of a deal. It is signed under the key from the tape and has
 // receipts of the commit and of the entry before. asking waits until the witnesses cosigned both.
-func (d *Sides) asking(ctx context.Context, r *record.Record, t *record.Opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
-	api.Asking, error) {
+func (d *Sides) asking(ctx context.Context, r *record.Record, t *record.Opened, deal *audit.Deal, state [32]byte) (
+	*audit.Asked, api.Asking, error) {
 	rows := []ledger.Row{r.Row}
 	if before := r.Before(); before.Index != r.Row.Index {
 		rows = append(rows, before)
@@ -157,7 +159,8 @@ func (d *Sides) asking(ctx context.Context, r *record.Record, t *record.Opened, 
 }
 
 // gave checks a co-dealer's deal, and returns what the house writes of it.
-func gave(r *record.Record, o *Order, g record.Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
+func gave(r *record.Record, o *Order, g record.Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind,
+	error) {
 	b, d, err := entered(r, o, g, first)
 	if err != nil {
 		return nil, err

@@ -94,8 +94,8 @@ func (d *Sides) MayOrder(c *audit.Context) error {
 	return nil
 }
 
-// CheckAsking checks a request for the next places of an order against the house's ledger, and fills in what the deal says of
-// the request.
+// CheckAsking checks a request for the next places of an order against the house's ledger, and fills in what the deal
+// says of the request.
 func (d *Sides) CheckAsking(r *record.Record, deal *audit.Deal, a *api.Asking) error {
 	origin := r.Commit.Context.ForLedger
 	h, err := d.houseOf(origin)

@@ -54,9 +54,9 @@ func (d *Reader) Record(ctx context.Context, id uint64) (*Record, error) {
 	return d.read(ctx, d.durable, id)
 }
 
-// Glance is record without the barrier, or from what this daemon remembers. It serves for an
-// append only: the append is durable only together with the entries that glance shows. No answer
-// and no error comes from glance, because a row that is lost in a failover looks like a false one.
+// Glance is Record without the barrier, or from what this daemon remembers. It serves for an
+// append only: the append is durable only together with the entries that Glance shows. No answer
+// and no error comes from Glance, because a row that is lost in a failover looks like a false one.
 func (d *Reader) Glance(ctx context.Context, id uint64) (*Record, error) {
 	if r, ok := d.Recent.get(id); ok {
 		return r, nil
@@ -64,7 +64,7 @@ func (d *Reader) Glance(ctx context.Context, id uint64) (*Record, error) {
 	return d.Look(ctx, id)
 }
 
-// Look is glance of the store: it shows what any daemon wrote.
+// Look is Glance of the store: it shows what any daemon wrote.
 func (d *Reader) Look(ctx context.Context, id uint64) (*Record, error) {
 	if r, err := d.read(ctx, d.visible, id); err == nil {
 		return r, nil
@@ -174,7 +174,7 @@ func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 		return name, nil
 	}
 	row, err := d.commitOf(ctx, d.visible, id)
-	if err != nil { // as in glance, no error comes from what may not be durable
+	if err != nil { // as in Glance, no error comes from what may not be durable
 		row, err = d.commitOf(ctx, d.durable, id)
 	}
 	if err != nil {
@@ -225,8 +225,7 @@ func (d *Reader) DeckNames(ctx context.Context, c *audit.Context) ([]string, err
 	return slices.Clip(cards), nil
 }
 
-// ByKey reads the row of the commit with this key tag, and checks that it is of this ledger. It returns
-// ledger.ErrNotFound for none.
+// ByKey reads the row of the commit with this key tag, proved to be of this ledger; ledger.ErrNotFound for none.
 func (d *Reader) ByKey(ctx context.Context, tag [32]byte) (ledger.Row, error) {
 	row, err := d.byKey.find(ctx, tag)
 	if err != nil {

@@ -1,11 +1,9 @@
 package record
 
-import (
-	"shuffled/internal/audit"
-)
+import "shuffled/internal/audit"
 
-// Opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt cards and never leaves
-// this package. It belongs to the function that opened it, which wipes it. No answer shares memory with it.
+// Opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt cards. It belongs to
+// the function that opened it, which wipes it. No answer shares memory with it.
 type Opened struct {
 	Tape   []byte
 	Values []uint32 // by position

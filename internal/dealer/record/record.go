@@ -1,3 +1,5 @@
+// Package record reads what a ledger holds of one shuffle, from its store or from memory, and opens the tape. It
+// appends nothing. Opened tapes show undealt cards: a table in internal/arrows says which packages may open one.
 package record
 
 import (
@@ -14,7 +16,6 @@ type Record struct {
 	ID      uint64
 	Row     ledger.Row // of the commit
 	Commit  *audit.Commit
-	at      int64 // time of the commit
 	Mix     *audit.Mix
 	Deals   []Dealt
 	Closed  *audit.Close
@@ -26,7 +27,7 @@ type Record struct {
 	Taken   []taken      // takeovers
 	Reveals []Revealed
 	Rows    []ledger.Row // all, in order; the commit first
-	held    []byte       // what recent.hold sealed; nil: nothing
+	held    []byte       // what Recent.Hold sealed; nil: nothing
 }
 
 // taken is one stored takeover.
@@ -46,7 +47,7 @@ func (r *Record) add(row ledger.Row, e audit.Entry) {
 	r.Rows = append(r.Rows, row)
 	switch b := e.Body.(type) {
 	case *audit.Commit:
-		r.Row, r.Commit, r.at = row, b, e.Time
+		r.Row, r.Commit = row, b
 		r.Owner, r.Extent, r.CloseBy = e.Actor.Identity, audit.ExtentPlay, b.CloseBy
 	case *audit.Mix:
 		r.Mix = b
