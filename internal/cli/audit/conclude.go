@@ -75,7 +75,7 @@ func conclusionsOf(v *verify.Verdict) map[string]bool {
 	witnessed, everybody := v.Level == verify.LevelWitnessed, isFor(v, verify.ForEverybody)
 	terms, what := cmp.Or(v.Terms, &verify.Terms{Count: 1}), cmp.Or(v.Shuffled, &verify.Shuffled{})
 	stated, closed, tape := len(believed(v)) > 0, v.State == "closed", checked(v, "tape")
-	unmade := file && closed && !checked(v, "order")
+	unmade := file && !checked(v, "order")
 	holds := map[string]bool{
 		"entry_stands": !file, "entry_true": !file, "entry_seen": !file && witnessed,
 		"order_fixed":  file,

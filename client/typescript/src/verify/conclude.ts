@@ -27,7 +27,7 @@ function valuesOf(v: Verdict): Record<string, string | number | string[] | undef
 function conclusionsOf(v: Verdict): Record<ConclusionCode, boolean> {
   const ok = (name: string) => v.steps.some((s) => s.name === name && s.result === "ok"), isFor = (whom: string) => v.mixed?.some((m) => m.for === whom) ?? false;
   const file = v.kind === "transcript", mixed = v.level === "mixed", witnessed = v.level === "witnessed", blind = v.blind !== undefined, { terms, shuffled } = v;
-  const stated = believed(v).length > 0, closed = v.state === "closed", tape = ok("tape"), unmade = file && closed && !ok("order");
+  const stated = believed(v).length > 0, closed = v.state === "closed", tape = ok("tape"), unmade = file && !ok("order");
   const shown = (v.cards?.length ?? 0) > 0;
   const looked = v.dealt_on === "opened_only";
   return {
