@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/outbound"
 	"shuffled/internal/shuffle"
 	meaning "shuffled/internal/terms"
 	"shuffled/internal/verify"
@@ -64,7 +66,7 @@ type Client struct {
 	signed verify.Trust  // the keys alone
 	full   verify.Trust  // the keys, and the policy's quorum if there is one
 
-	identity *identity
+	identity identity
 	heads    heads
 	tables   tables
 
@@ -105,9 +107,9 @@ func New(cfg Config) (*Client, error) {
 }
 
 func newClient(cfg Config) (*Client, error) {
-	base, err := baseOf(cfg.URL)
+	address, err := outbound.ParseURL(cfg.URL)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the daemon's address is an http or https URL without query or fragment")
 	}
 	if err := audit.CheckName(cfg.Ledger); err != nil {
 		return nil, fmt.Errorf("the ledger's name %w", err)
@@ -118,8 +120,14 @@ func newClient(cfg Config) (*Client, error) {
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
-	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg),
-		heads: newHeads()}
+	c := &Client{cfg: cfg, base: strings.TrimRight(address.String(), "/"), ledger: cfg.Ledger,
+		http: httpClient(cfg.HTTP), heads: newHeads()}
+	if id, _, ok := strings.Cut(cfg.Token, "."); ok {
+		c.identity.credential = id
+	}
+	if cfg.Identity != "" {
+		c.identity.known.Store(&cfg.Identity)
+	}
 	if err := c.trust(); err != nil {
 		return nil, err
 	}
@@ -131,18 +139,15 @@ func newClient(cfg Config) (*Client, error) {
 const idlePerHost = 64
 
 func httpClient(given *http.Client) *http.Client {
-	own := http.Client{Timeout: 30 * time.Second}
+	own := &http.Client{Timeout: 30 * time.Second}
 	if given != nil {
-		own = *given
+		own = given
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t = t.Clone()
 		t.MaxIdleConnsPerHost = idlePerHost
 		own.Transport = t
 	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // a call, its token and its body stay at the address that it was made to
-	}
-	return &own
+	return outbound.Client(own) // a call, its token and its body stay at the address that it was made to
 }
 
 // CloseIdleConnections closes the connections that no call uses.

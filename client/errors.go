@@ -15,8 +15,8 @@ var ErrNotWitnessed = errors.New("the policy's quorum has not cosigned it")
 // Unknown reports whether err leaves open what became of a command: an attempt got no answer, or the daemon did not
 // know the outcome. The same call with the same key tells.
 func Unknown(err error) bool {
-	var u *unresolved
-	return errors.As(err, &u)
+	_, ok := errors.AsType[*unresolved](err)
+	return ok
 }
 
 // unresolved is the error of a call of which an attempt may have reached the daemon.
@@ -29,8 +29,8 @@ func open(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
 	}
-	var u *unheard
-	return !errors.As(err, &u)
+	_, ok := errors.AsType[*unheard](err)
+	return !ok
 }
 
 // unheard is the error of an attempt that got no connection, so that nothing was sent.

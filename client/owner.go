@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -43,17 +42,6 @@ func (a asked) in(ctx context.Context) context.Context {
 type identity struct {
 	credential string                 // public id of the token, "" without one
 	known      atomic.Pointer[string] // of the service
-}
-
-func newIdentity(cfg *Config) *identity {
-	i := new(identity)
-	if id, _, ok := strings.Cut(cfg.Token, "."); ok {
-		i.credential = id
-	}
-	if cfg.Identity != "" {
-		i.known.Store(&cfg.Identity)
-	}
-	return i
 }
 
 // foreign says why an entry does not answer a request of this client that was tried first at this time, or "": it is of

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -203,16 +202,4 @@ func decoded[T any](answer []byte, err error) (*T, error) {
 		return nil, &Fault{What: "it is not what the contract says", Answer: answer, Err: err}
 	}
 	return v, nil
-}
-
-var errNoURL = errors.New("the daemon's address is an http or https URL without query or fragment")
-
-// baseOf returns the daemon's address without a slash at its end.
-func baseOf(address string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" ||
-		u.Fragment != "" || u.User != nil {
-		return "", errNoURL
-	}
-	return strings.TrimRight(u.String(), "/"), nil
 }

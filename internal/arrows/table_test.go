@@ -233,7 +233,7 @@ var table = map[string]row{
 		why: "for game back ends, which check what they are told",
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
 		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon",
-			"internal/wire", "internal/process"},
+			"internal/outbound", "internal/wire", "internal/process"},
 	},
 	"internal/codealer": {
 		why: "asks the co-dealer of a house as any house would, and writes no entry",
@@ -292,9 +292,8 @@ var table = map[string]row{
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
 		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/host", "internal/cli/place",
 			"internal/config", "internal/dealer", "internal/dealer/api", "internal/entropy", "internal/keys",
-			"internal/ledger",
-			"internal/ledger/sequencer", "internal/needle", "internal/seal", "internal/shuffle", "internal/store",
-			"internal/term", "internal/verify"},
+			"internal/ledger", "internal/ledger/sequencer", "internal/needle", "internal/process", "internal/seal",
+			"internal/shuffle", "internal/store", "internal/term", "internal/verify"},
 	},
 	"internal/build": {
 		why:  "which build this is, and which programs lie in its directory",

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -158,6 +160,9 @@ func (s *source) readMark() {
 	}
 }
 
+// witnessPatience is how long one witness has to answer.
+const witnessPatience = 10 * time.Second
+
 // askWitnesses asks every witness that the ledger names for its newest checkpoint.
 func (s *source) askWitnesses(ctx context.Context) {
 	if s.opts.Witness == nil {
@@ -173,9 +178,12 @@ func (s *source) askWitnesses(ctx context.Context) {
 		if witness == nil {
 			continue
 		}
-		b, err := witness.Latest(ctx, s.origin)
+		patient, cancel := context.WithTimeout(ctx, witnessPatience)
+		b, err := witness.Latest(patient, s.origin)
+		cancel()
 		if err != nil {
-			s.say("the witness %s shows no checkpoint: %v", w.Name, err)
+			s.say("the witness %s shows no checkpoint: %s", w.Name,
+				strings.TrimPrefix(err.Error(), "asking a witness for its checkpoint: "))
 			continue
 		}
 		c, err := audit.OpenByAny(b, s.keys...)

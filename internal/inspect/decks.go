@@ -29,29 +29,22 @@ type deck struct {
 	fault    *Fault          // what is wrong with it; nil: nothing
 }
 
-// check checks the deck that a commit of cards names.
-func (d *decks) check(ctx context.Context, src Source, c *audit.Context, p *parsed) error {
+// check returns what is wrong with the deck that a commit of cards names, nil for nothing.
+func (d *decks) check(ctx context.Context, src Source, c *audit.Context) (*Fault, error) {
 	got, err := d.remembered(c.DeckHash, func() (deck, error) {
 		read, err := src.Deck(ctx, c.DeckHash)
 		return deck{cards: read.Len()}, err
 	})
-	if err != nil {
-		return err
+	if err == nil && got.fault == nil && c.Parent == nil && got.cards != c.Recipe.Cards {
+		return new(fault(CodeDeck, "", "a shuffle of %d cards of a deck of %d", c.Recipe.Cards, got.cards)), nil
 	}
-	switch {
-	case got.fault != nil:
-		p.noDeck = got.fault
-	case c.Parent == nil && got.cards != c.Recipe.Cards:
-		f := fault(CodeDeck, "", "a shuffle of %d cards of a deck of %d", c.Recipe.Cards, got.cards)
-		p.noDeck = &f
-	}
-	return nil
+	return got.fault, err
 }
 
-// checkTerms checks the document of terms that a commit names, if it names one.
-func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p *parsed) error {
+// checkTerms returns what is wrong with the document of terms that a commit names, nil for nothing or none.
+func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context) (*Fault, error) {
 	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
-		return nil
+		return nil, nil
 	}
 	got, err := d.remembered(c.Terms.Hash, func() (deck, error) {
 		document, where, err := src.Terms(ctx, c.Terms.Hash)
@@ -64,17 +57,13 @@ func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p 
 		}
 		return deck{document: read}, err
 	})
-	if err != nil {
-		return err
+	if err != nil || got.fault != nil {
+		return got.fault, err
 	}
-	p.noTerms = got.fault
-	if got.fault == nil {
-		if err := got.document.Of(c); err != nil {
-			f := fault(CodeTerms, "", "%v", err)
-			p.noTerms = &f
-		}
+	if err := got.document.Of(c); err != nil {
+		return new(fault(CodeTerms, "", "%v", err)), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // remembered returns what is known under a hash, or reads it. A *Damage from read is
@@ -87,8 +76,7 @@ func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, erro
 		return got, nil
 	}
 	got, err := read()
-	var damage *Damage
-	if errors.As(err, &damage) {
+	if damage, ok := errors.AsType[*Damage](err); ok {
 		got.fault = &damage.Fault
 	} else if err != nil {
 		return got, err

@@ -155,7 +155,7 @@ func (f *fold) listOpen(r *Report) error {
 	for _, id := range slices.Sorted(maps.Keys(f.live)) {
 		l := f.live[id]
 		o, ok := f.state.Shuffle(id)
-		if !ok {
+		if !ok || !f.counts(l) {
 			continue
 		}
 		overdue := f.opts.At >= o.CloseBy
@@ -169,9 +169,6 @@ func (f *fold) listOpen(r *Report) error {
 		}
 		if err := f.out.write(line); err != nil {
 			return err
-		}
-		if !f.counts(l) {
-			continue
 		}
 		t := f.table(l.Table)
 		t.Open++

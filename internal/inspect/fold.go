@@ -106,8 +106,7 @@ func (f *fold) chunk(c *chunk) error {
 	if c.width == Width && !f.broken {
 		top := c.top
 		if top == nil {
-			h := c.tree.top()
-			top = &h
+			top = new(c.tree.top())
 		}
 		if err := f.edge.addTop(*top, f.compareTile); err != nil {
 			return err
@@ -199,8 +198,8 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 		f.lose(index)
 		return false
 	}
-	var rule *audit.Illegal
-	if !errors.As(err, &rule) {
+	rule, ok := errors.AsType[*audit.Illegal](err)
+	if !ok {
 		rule = &audit.Illegal{Code: "unnamed", Detail: err.Error()}
 	}
 	below, _ := audit.DisclosedBy(f.state.Counted(e.Body))

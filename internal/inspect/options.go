@@ -16,7 +16,7 @@ type Options struct {
 	From, To int64                 // the report counts shuffles committed from From until before To; 0: no bound
 
 	Workers  int                      // goroutines that read and recompute; 0: one for each core
-	Shuffles string                   // file to write, with a line of JSON for each shuffle of Keep; "": none
+	Shuffles string                   // file to write, with a line of JSON for each counted shuffle of Keep; "": none
 	Keep     func(*ShuffleLine) bool  // nil: all
 	Progress func(done, total uint64) // entries; called by the goroutine of Run, for each chunk; nil: not called
 

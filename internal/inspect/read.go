@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -249,8 +250,7 @@ func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
 	if data == nil || err != nil {
 		return nil, err
 	}
-	h := tlog.Hash(data[n%Width*tlog.HashSize:])
-	return &h, nil
+	return new(tlog.Hash(data[n%Width*tlog.HashSize:])), nil
 }
 
 // differ counts the hashes that differ.
@@ -281,19 +281,17 @@ func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func
 		return
 	}
 	if w.opts.Recomputed != nil || w.opts.side != nil {
-		leaf := tlog.RecordHash(b)
-		p.leaf = &leaf
+		p.leaf = new(tlog.RecordHash(b))
 	}
 	if then != nil {
 		c.faults = append(c.faults, then(c.first+uint64(i), p.e)...)
 	}
 	if b, ok := p.e.Body.(*audit.Commit); ok {
-		err := w.decks.checkTerms(ctx, w.src, b.Context, p)
-		if !b.Context.IsDraw() && err == nil {
-			err = w.decks.check(ctx, w.src, b.Context, p)
+		var err, deckErr error
+		p.noTerms, err = w.decks.checkTerms(ctx, w.src, b.Context)
+		if !b.Context.IsDraw() {
+			p.noDeck, deckErr = w.decks.check(ctx, w.src, b.Context)
 		}
-		if err != nil && c.err == nil {
-			c.err = err
-		}
+		c.err = cmp.Or(c.err, err, deckErr)
 	}
 }

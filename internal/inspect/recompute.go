@@ -114,8 +114,7 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 
 func (c *closing) failed(code, why string) error {
 	c.tape = TapeFailed
-	f := fault(code, "", "%s", why).at(c.index).of(c.id)
-	c.fault = &f
+	c.fault = new(fault(code, "", "%s", why).at(c.index).of(c.id))
 	return nil
 }
 

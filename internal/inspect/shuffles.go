@@ -143,7 +143,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	d, _ := audit.DisclosedBy(b)
 	x := closing{live: l, id: o.ID, index: index, disclosed: d, opened: o, legal: legal,
 		mixed: level == LevelWitnessed && l.mixedForAll(o)}
-	if f.opts.Shuffles != "" {
+	if f.opts.Shuffles != "" && f.counts(l) {
 		x.line = l.line(o, "closed", level)
 		x.line.Closed, x.line.Entry = bundle.FormatTime(l.Closed), index
 		x.line.Outcome, x.line.Reason = outcome.String(), reason.String()

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"filippo.io/age"
@@ -59,7 +58,7 @@ func ReadPassphrase(path string) (Secret, error) {
 
 // WriteSecret creates a private file with s and a newline. An existing file is an error that matches fs.ErrExist.
 func WriteSecret(path string, s Secret) error {
-	return createFile(path, append(bytes.Clone(s.Bytes()), '\n'), modePrivate)
+	return process.CreateFile(path, append(bytes.Clone(s.Bytes()), '\n'), modePrivate)
 }
 
 // readFile reads a regular file of at most maxFile bytes. A private file must not be open to group and others (see
@@ -100,27 +99,6 @@ func tooOpen(perm fs.FileMode, rootToOther bool) fs.FileMode {
 		return perm & 0o037
 	}
 	return perm & 0o077
-}
-
-// createFile creates a file, which must not exist, with exactly the given mode. It returns when content and name are on
-// the disk. It removes a file that it created and could not complete.
-func createFile(path string, content []byte, mode os.FileMode) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modePrivate)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(path)
-			err = fmt.Errorf("writing %s: %w", path, err)
-		}
-	}()
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil { // the umask does not apply
-		return err
-	}
-	return process.SyncDir(filepath.Dir(path))
 }
 
 // trimNewline removes one line end from the end of b.
@@ -193,13 +171,13 @@ func readPrivate(path string, passphrase Secret) ([]byte, error) {
 // writePrivate creates a private file, encrypted unless the passphrase is empty.
 func writePrivate(path string, plain []byte, passphrase Secret) error {
 	if passphrase.Empty() {
-		return createFile(path, plain, modePrivate)
+		return process.CreateFile(path, plain, modePrivate)
 	}
 	b, err := encrypt(plain, passphrase, workFactor)
 	if err != nil {
 		return fmt.Errorf("encrypting %s: %w", path, err)
 	}
-	return createFile(path, b, modePrivate)
+	return process.CreateFile(path, b, modePrivate)
 }
 
 func isEncrypted(b []byte) bool {

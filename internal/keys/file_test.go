@@ -252,7 +252,7 @@ func TestWriteSecret(t *testing.T) {
 
 // TestCreateFileFailure: a full disk leaves no half of a key behind.
 func TestCreateFileFailure(t *testing.T) {
-	if err := createFile(filepath.Join(t.TempDir(), "no", "such", "dir"), []byte("x"), modePrivate); !errors.Is(err,
+	if err := WriteSecret(filepath.Join(t.TempDir(), "no", "such", "dir"), NewSecret([]byte("x"))); !errors.Is(err,
 		fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/process"
 )
 
 // sealingSize is the size of a sealing key in bytes.
@@ -91,7 +92,7 @@ func WriteWrappedSealing(path, socket string, key Secret) error {
 	} else if !bytes.Equal(opened, key.Bytes()) {
 		return fmt.Errorf("%w at %s: the agent gave another key than it wrapped", ErrAgent, socket)
 	}
-	return createFile(path, []byte(wrappedPrefix+line+"\n"), modePrivate)
+	return process.CreateFile(path, []byte(wrappedPrefix+line+"\n"), modePrivate)
 }
 
 // askExtension returns the answer of the agent at socket to a request of its extension.
@@ -212,7 +213,7 @@ func WriteAuditorPublic(path string, public []byte) error {
 	if err := audit.CheckSealingKey(public); err != nil {
 		return err
 	}
-	return createFile(path, []byte(AuditorLine(public)+"\n"), modePublic)
+	return process.CreateFile(path, []byte(AuditorLine(public)+"\n"), modePublic)
 }
 
 // AuditorLine returns the line of a public file.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/process"
 )
 
 // algEd25519 is the signature type of C2SP signed notes for plain Ed25519.
@@ -168,7 +169,7 @@ func (k *noteKey) WriteFile(path string, passphrase Secret) error {
 
 // WriteVKey creates a file with the verifier key and mode 0644. An existing file is an error that matches fs.ErrExist.
 func (k *noteKey) WriteVKey(path string) error {
-	return createFile(path, []byte(k.vkey+"\n"), modePublic)
+	return process.CreateFile(path, []byte(k.vkey+"\n"), modePublic)
 }
 
 // VKey returns the text of the verifier key, which outsiders pin and policies list.

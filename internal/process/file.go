@@ -39,6 +39,27 @@ func ReplaceBytes(path string, mode fs.FileMode, b []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// CreateFile creates a file, which must not exist, with exactly the given mode. It returns when content and name are on
+// the disk. It removes a file that it created and could not complete.
+func CreateFile(path string, content []byte, mode fs.FileMode) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(path)
+			err = fmt.Errorf("writing %s: %w", path, err)
+		}
+	}()
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil { // the umask does not apply
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
 // SyncDir makes the names in a directory durable.
 func SyncDir(path string) error {
 	d, err := os.Open(path)

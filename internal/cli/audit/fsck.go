@@ -3,9 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -99,7 +97,7 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 			if w.URL == "" {
 				return nil
 			}
-			return patient{&witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}}
+			return &witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}
 		}
 	}
 	o.Keys, err = c.sealing(cfg, verify.Passphrase)
@@ -124,17 +122,4 @@ func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.
 		return nil, err
 	}
 	return place.ReadKeyring(paths, passphrase)
-}
-
-// patient is a witness that has 10 seconds to answer.
-type patient struct{ *witness.Client }
-
-func (p patient) Latest(ctx context.Context, origin string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	b, err := p.Client.Latest(ctx, origin)
-	if err != nil {
-		err = errors.New(strings.TrimPrefix(err.Error(), "asking a witness for its checkpoint: "))
-	}
-	return b, err
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"shuffled/internal/cli/place"
 	"shuffled/internal/inspect"
@@ -36,15 +35,13 @@ func (f shuffleFilter) check(shuffles, outcomes string) error {
 	return nil
 }
 
-// among returns a function that keeps the lines of the filter and of a period, and counts them by owner. 0 is no bound.
-func (f shuffleFilter) among(from, to int64, by map[string]uint64) func(*inspect.ShuffleLine) bool {
+// among returns a function that keeps the lines of the filter, and counts them by owner.
+func (f shuffleFilter) among(by map[string]uint64) func(*inspect.ShuffleLine) bool {
 	fits := func(want, got string) bool { return want == "" || want == got }
 	return func(l *inspect.ShuffleLine) bool {
-		at, _ := time.Parse(time.RFC3339Nano, l.Committed)
 		keep := fits(f.Table, l.Table) && fits(f.Outcome, l.Outcome) && fits(f.Reason, l.Reason) &&
 			fits(f.Owner, l.Owner) && fits(f.GameRef, l.GameRef) &&
-			(f.Deck == "" || strings.HasSuffix(l.Shuffled, " of "+f.Deck)) &&
-			(from == 0 || at.UnixMilli() >= from) && (to == 0 || at.UnixMilli() < to)
+			(f.Deck == "" || strings.HasSuffix(l.Shuffled, " of "+f.Deck))
 		if keep {
 			by[l.Owner]++
 		}

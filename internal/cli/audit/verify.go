@@ -49,8 +49,7 @@ Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 cou
 
 func (c *VerifyCmd) Run(s term.Streams) error {
 	trust, err := player.ReadTrust(c.Key, c.Policy, c.Auditor)
-	var mistake *term.UsageError
-	if c.JSON && errors.As(err, &mistake) {
+	if mistake, ok := errors.AsType[*term.UsageError](err); ok && c.JSON {
 		// The verdict is the same for every file (docs/SPEC.md section 10).
 		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
 		return errors.Join(term.PrintJSON(s.Out, v), err)

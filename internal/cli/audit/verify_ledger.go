@@ -78,7 +78,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	owners := make(map[string]uint64)
-	opts.Keep = c.among(opts.From, opts.To, owners)
+	opts.Keep = c.among(owners)
 	if c.Second != "" {
 		return c.runPair(ctx, s, opts)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/needle"
 	"shuffled/internal/seal"
@@ -313,11 +314,7 @@ func openTape(d *daemon, id uint64) (o *openedTape, err error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := seal.NewKey(raw.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	ring, err := seal.NewKeyring(key)
+	ring, err := place.ReadKeyring([]string{d.path("sealing.key")}, keys.Secret{})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/process"
 	"shuffled/internal/seal"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
@@ -108,15 +109,11 @@ func keepFiles(dir string, files map[string][]byte) error {
 		return err
 	}
 	for name, content := range files {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		err := process.CreateFile(filepath.Join(dir, name), content, 0o644)
 		if errors.Is(err, os.ErrExist) {
 			return term.WithHint(fmt.Errorf("keeping the files: %w", err), "name a new directory")
 		}
 		if err != nil {
-			return fmt.Errorf("keeping the files: %w", err)
-		}
-		_, err = f.Write(content)
-		if err := errors.Join(err, f.Close()); err != nil {
 			return fmt.Errorf("keeping the files: %w", err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -128,13 +127,9 @@ func (a *loadedAct) check(public string) (err error) {
 func (a *loadedAct) save(path string) error {
 	a.Entry = audit.EncodeBody(a.entry)
 	text, err := json.Marshal(&a.actFile, jsontext.WithIndent("  "))
-	if err != nil {
-		return fmt.Errorf("writing the act: %w", err)
+	if err == nil {
+		err = process.ReplaceBytes(path, 0o644, append(text, '\n'))
 	}
-	err = process.ReplaceFile(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
 	if err != nil {
 		return fmt.Errorf("writing the act: %w", err)
 	}

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"shuffled/configs"
 	"shuffled/deploy"
 	"shuffled/internal/keys"
+	"shuffled/internal/process"
 	"shuffled/internal/term"
 )
 
@@ -36,7 +36,7 @@ func (c *InitCmd) files(key *keys.SigningKey, policy string, server *url.URL) []
 		}
 	}
 	text := func(mode os.FileMode, content func() string) func(string) error {
-		return func(path string) error { return writeNew(path, mode, content()) }
+		return func(path string) error { return process.CreateFile(path, []byte(content()), mode) }
 	}
 	files := []initFile{
 		{c.credential(c.Name + ".key"), func(path string) error { return key.WriteFile(path, keys.Secret{}) }},
@@ -61,22 +61,6 @@ func (c *InitCmd) files(key *keys.SigningKey, policy string, server *url.URL) []
 }
 
 func (c *InitCmd) credential(name string) string { return filepath.Join(c.Dir, "credentials", name) }
-
-// writeNew creates a file, which must not exist. The umask does not change its mode.
-func writeNew(path string, mode os.FileMode, content string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := io.WriteString(f, content); err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	return f.Sync()
-}
 
 // as returns the address of the database for a role.
 func as(server *url.URL, role string) string {

@@ -45,8 +45,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	err = c.change(ctx, s, body, hash)
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
+	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleCredential && c.Certificate != "" {
 		return term.WithHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
 			"a ledger accepts each key once, also if its credential was revoked: make a new key")
 	}
