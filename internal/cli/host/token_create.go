@@ -45,7 +45,8 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	err = c.change(ctx, s, body, hash)
-	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleCredential && c.Certificate != "" {
+	illegal, ok := errors.AsType[*audit.Illegal](err)
+	if ok && illegal.Code == audit.RuleCredential && c.Certificate != "" {
 		return term.WithHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
 			"a ledger accepts each key once, also if its credential was revoked: make a new key")
 	}
