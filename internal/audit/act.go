@@ -94,3 +94,8 @@ func ActFor(b Body) (Act, bool) {
 var actOfSubject = map[Subject]Act{SubjectPolicy: ActPolicy, SubjectAuditor: ActAuditor, SubjectSigning: ActSigning,
 	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons,
 	SubjectCoDealer: ActCoDealer}
+
+// MayWait reports whether one administrator suffices for the act after the delay. For adopting a
+// head two are needed: the entry of an act that waits would move the head that the act names, and a
+// ledger takes no entry before its head is adopted.
+func (a Act) MayWait() bool { return a == ActLatchClear || a == ActKillClear }

@@ -496,7 +496,7 @@ func (a attempts) spoil(x *Mix, m int) {
 }
 
 func (a attempts) close(id uint64, now int64) *Close {
-	c := &Close{Shuffle: id, Entries: a.m.entriesOf(id), Form: FormTape,
+	c := &Close{Shuffle: id, Entries: entriesOf(a.m, id), Form: FormTape,
 		Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)]}
 	length := 54
 	if o := a.m.openCommit(id); o != nil {
@@ -550,7 +550,7 @@ func (a attempts) disclosure(id uint64) *DisclosureEntry {
 	if a.odd() {
 		d.Shuffle = uint64(a.pick(0, len(a.m)))
 	}
-	if d.Entries = a.m.entriesOf(d.Shuffle); a.odd() {
+	if d.Entries = entriesOf(a.m, d.Shuffle); a.odd() {
 		d.Entries++
 	}
 	if a.m.begun(d.Shuffle) {

@@ -8,7 +8,13 @@ import (
 
 // The bad entries of testdata/entries.json. Want is the verdict of docs/SPEC.md
 // section 1.4, Field the field that a reader names.
-type badEntry = damagedVector
+// badEntry is bytes that are no entry.
+type badEntry struct {
+	Name  string `json:"name"`
+	Bytes hexed  `json:"bytes"`
+	Want  string `json:"want"` // malformed or unknown
+	Field string `json:"field"`
+}
 
 const (
 	malformed = "malformed"

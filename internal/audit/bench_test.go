@@ -5,26 +5,7 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
-
-	"shuffled/internal/shuffle"
 )
-
-// benchCommit is the entry of a shuffle of 52 as the daemon writes it most often.
-func benchCommit(tb testing.TB) (e Entry, tape []byte, values []uint32) {
-	c := &Context{Origin: sampleOrigin, Table: "table-7", DeckHash: [32]byte(bytesOf("deck", 32)),
-		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: DisclosurePublic}
-	tape = bytesOf("tape", c.Recipe.TapeLen())
-	out, err := c.Recipe.Run(tape)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	commitment := Commitment(c.Encode(), tape)
-	root := NewDeckTree(LeafTag(commitment, c.Encode()), out.Values, Salts(commitment, tape, 52)).Root()
-	e = Entry{Time: sampleTime, Actor: Actor{"dealer-1", "0123456789abcdef"},
-		Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
-			Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
-	return e, tape, out.Values
-}
 
 // benchReceipt is the receipt of that entry in a ledger of about a million.
 func benchReceipt(tb testing.TB) Receipt {
@@ -53,7 +34,7 @@ func BenchmarkCommitBytes(b *testing.B) {
 		b.Fatal(err)
 	}
 	salts := Salts(c.Commitment, tape, len(values))
-	tag := c.Tag()
+	tag := TagOf(c)
 	tree, receipt := NewDeckTree(tag, values, salts), benchReceipt(b)
 	head := Checkpoint{Origin: sampleOrigin, Size: 1_000_055, Root: tree.Root()}
 	for _, part := range []struct {

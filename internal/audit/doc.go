@@ -10,12 +10,8 @@
 package audit
 
 // Labels keep the hashes of different things apart (docs/SPEC.md section 1.3). Each ends in a NUL byte. The deck's
-// label is in package shuffle and the sealing key's in package seal.
+// label is in package shuffle, those of one shuffle's evidence in openings, and the sealing key's in package seal.
 const (
-	labelCommitment = "shuffled/v1/commitment\x00"
-	labelSalt       = "shuffled/v1/salt\x00"
-	labelPosition   = "shuffled/v1/pos\x00"
-	labelMix        = "shuffled/v1/mix\x00"
 	labelSlot       = "shuffled/v1/slot\x00"
 	labelAsk        = "shuffled/v1/ask\x00"
 	labelAskKey     = "shuffled/v1/ask-key\x00"

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha512"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,58 +14,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// edPoint is an affine point of edwards25519, for naive arithmetic in tests.
-type edPoint struct{ x, y *big.Int }
-
-// The field and the curve −x² + y² = 1 + dx²y² of RFC 8032 section 5.1.
-var (
-	fieldP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
-	curveD = new(big.Int).Mod(new(big.Int).Mul(big.NewInt(-121665),
-		new(big.Int).ModInverse(big.NewInt(121666), fieldP)), fieldP)
-)
-
-func mulP(a, b *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Mul(a, b), fieldP) }
-
-// decode is RFC 8032 section 5.1.3, by math/big; nil when there is no point.
-func decode(b []byte) *edPoint {
-	y := bytes.Clone(b)
-	sign := uint(y[31] >> 7)
-	y[31] &= 0x7f
-	slices.Reverse(y)
-	n := new(big.Int).SetBytes(y)
-	if n.Cmp(fieldP) >= 0 {
-		return nil
-	}
-	y2 := mulP(n, n)
-	num := new(big.Int).Sub(y2, big.NewInt(1))
-	den := new(big.Int).Add(mulP(curveD, y2), big.NewInt(1))
-	x := new(big.Int).ModSqrt(mulP(num.Mod(num, fieldP), new(big.Int).ModInverse(den, fieldP)), fieldP)
-	if x == nil || x.Sign() == 0 && sign == 1 {
-		return nil
-	}
-	if x.Bit(0) != sign {
-		x.Sub(fieldP, x)
-	}
-	return &edPoint{x, n}
-}
-
-// double adds a point to itself with the complete law of the curve.
-func (p *edPoint) double() *edPoint {
-	one := big.NewInt(1)
-	k := mulP(curveD, mulP(mulP(p.x, p.x), mulP(p.y, p.y)))
-	x := mulP(mulP(big.NewInt(2), mulP(p.x, p.y)), new(big.Int).ModInverse(new(big.Int).Add(one, k), fieldP))
-	den := new(big.Int).Mod(new(big.Int).Sub(one, k), fieldP)
-	y := mulP(new(big.Int).Add(mulP(p.y, p.y), mulP(p.x, p.x)), new(big.Int).ModInverse(den, fieldP))
-	return &edPoint{x, y}
-}
-
-func (p *edPoint) identity() bool { return p.x.Sign() == 0 && p.y.Cmp(big.NewInt(1)) == 0 }
-
 // TestSmallOrderList: the listed coordinates, with both signs, are exactly the
 // eight points that three doublings take to the identity.
 func TestSmallOrderList(t *testing.T) {
 	points := map[string]bool{}
-	for _, y := range smallOrder {
+	for _, y := range SmallOrder {
 		for _, sign := range []byte{0, 0x80} {
 			b := y
 			b[31] |= sign
@@ -96,7 +50,7 @@ func TestCheckEd25519(t *testing.T) {
 		"33 bytes": make([]byte, 33),
 		"all ones": bytes.Repeat([]byte{0xff}, 32),
 	}
-	for _, y := range smallOrder {
+	for _, y := range SmallOrder {
 		for _, sign := range []byte{0, 0x80} {
 			b := y
 			b[31] |= sign
@@ -164,5 +118,37 @@ func TestWhySmallOrder(t *testing.T) {
 	}
 	if v, err := ParseVKey(vkey); v != nil || !errors.Is(err, ErrWeakKey) {
 		t.Errorf("accepted: %v", err)
+	}
+}
+
+// TestSmallR: who holds the key can sign with R = 0·B, which Go's verification takes
+// and docs/SPEC.md section 7.1 refuses, under an act as under a checkpoint.
+func TestSmallR(t *testing.T) {
+	t.Parallel()
+	key, text := adminSigner("alice"), []byte("an act")
+	public := key.Public().(ed25519.PublicKey)
+	little := func(b []byte) *big.Int {
+		b = slices.Clone(b)
+		slices.Reverse(b)
+		return new(big.Int).SetBytes(b)
+	}
+	h := sha512.Sum512(key.Seed())
+	h[0], h[31] = h[0]&248, h[31]&127|64
+	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989",
+		10)
+	r := append([]byte{1}, make([]byte, 31)...)
+	k := sha512.Sum512(slices.Concat(r, public, text))
+	s := new(big.Int).Mul(little(k[:]), little(h[:32]))
+	scalar := s.Mod(s, order).FillBytes(make([]byte, 32))
+	slices.Reverse(scalar)
+	signature := append(r, scalar...)
+	if !ed25519.Verify(public, text, signature) {
+		t.Fatal("the signature is none")
+	}
+	if VerifyEd25519(public, text, signature) {
+		t.Error("R of small order is accepted")
+	}
+	if !VerifyEd25519(public, text, ed25519.Sign(key, text)) {
+		t.Error("a signature is refused")
 	}
 }

@@ -496,3 +496,5 @@ func (e refEntry) patch(field string, length bool, nth int, with ...byte) []byte
 	}
 	panic("no such field: " + field)
 }
+
+func (c refContext) encoded() []byte { return c.bytes() }

@@ -1,6 +1,9 @@
 package audit
 
-import "fmt"
+import (
+	"crypto/sha256"
+	"fmt"
+)
 
 // version is the first byte of every entry of algorithm "shuffled/v1".
 const version = 1
@@ -18,9 +21,10 @@ var (
 )
 
 // Reserved reports whether the identity is that of no credential.
-func (a Actor) Reserved() bool { return reserved(a.Identity) }
+func (a Actor) Reserved() bool { return Reserved(a.Identity) }
 
-func reserved(name string) bool { return name == Daemon.Identity || name == Operator.Identity }
+// Reserved reports whether a name is that of a reserved actor.
+func Reserved(name string) bool { return name == Daemon.Identity || name == Operator.Identity }
 
 // Entry is one leaf of a ledger: its time, its actor and its body. The index of the entry is not in
 // the bytes: the Merkle tree gives it.
@@ -65,6 +69,11 @@ func (e Entry) Encode() ([]byte, error) {
 	return k.b, nil
 }
 
+// Hash returns SHA-256 of the entry's encoding.
+func (e Entry) Hash() [32]byte {
+	return sha256.Sum256(e.write().b)
+}
+
 func (e Entry) write() *coder {
 	k := &coder{writing: true, b: append(make([]byte, 0, 512), version, uint8(e.Body.Type()))}
 	e.fields(k)
@@ -76,7 +85,7 @@ func (e *Entry) fields(k *coder) {
 	k.time("time", &e.Time)
 	k.name("identity", &e.Actor.Identity)
 	k.name("credential", &e.Actor.Credential)
-	if a := e.Actor; a.Identity != a.Credential && (a.Reserved() || reserved(a.Credential)) {
+	if a := e.Actor; a.Identity != a.Credential && (a.Reserved() || Reserved(a.Credential)) {
 		k.fail("credential", "daemon and operator stand in both names of a header or in none")
 	}
 	e.Body.fields(k)
@@ -123,9 +132,12 @@ func ReceiptEntry(text string) (Receipt, Entry, error) {
 }
 
 // EncodeBody returns the body of an entry, as files and requests of acts carry it.
-func EncodeBody(b Body) []byte {
-	k := coder{writing: true}
-	b.fields(&k)
+func EncodeBody(b Body) []byte { return AppendBody(nil, b) }
+
+// AppendBody appends the body of an entry to b.
+func AppendBody(b []byte, body Body) []byte {
+	k := coder{writing: true, b: b}
+	body.fields(&k)
 	return k.b
 }
 
@@ -158,4 +170,21 @@ func newBody(t Type) Body {
 		return body()
 	}
 	return &Opaque{Code: t}
+}
+
+// Instant returns a time of an entry, UTC milliseconds from 1970 on, as messages show it: RFC 3339 in seconds. The days
+// are counted from a 1st of March, so that a leap day is the last of its year; 146,097 days are 400 years.
+func Instant(ms int64) string {
+	seconds := ms / 1000
+	day := seconds/86400 + 719468 // from 0000-03-01
+	era, day := day/146097, day%146097
+	year := (day - day/1460 + day/36524 - day/146096) / 365
+	day -= 365*year + year/4 - year/100
+	month := (5*day + 2) / 153 // from March
+	day -= (153*month + 2) / 5
+	year += 400 * era
+	if month += 3; month > 12 {
+		year, month = year+1, month-12
+	}
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day+1, seconds/3600%24, seconds/60%60, seconds%60)
 }

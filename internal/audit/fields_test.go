@@ -158,7 +158,11 @@ type refMix struct {
 	Values     []refValue `json:"values"`
 }
 
-type refValue = valueVector
+type refValue struct {
+	Source uint8  `json:"source"`
+	Value  hexed  `json:"value,omitempty"`
+	Cut    uint64 `json:"cut,omitempty"`
+}
 
 type refDeal struct {
 	Shuffle    uint64         `json:"shuffle"`

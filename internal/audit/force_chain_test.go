@@ -171,7 +171,7 @@ func TestForceChildOfItself(t *testing.T) {
 	s.then(s.close(id, 3))
 	s.then(s.start())
 	want := map[int]string{int(id): RuleParent, int(id) + 1: RuleOutcome}
-	if diff := cmp.Diff(want, audited(NewState(), s.model())); diff != "" {
+	if diff := cmp.Diff(want, audited(NewState(), s.values())); diff != "" {
 		t.Error(diff)
 	}
 }

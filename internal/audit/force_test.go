@@ -497,7 +497,7 @@ func TestForceActs(t *testing.T) {
 	clearing := operator(refEvent{Kind: 7, Reason: "r"})
 	told.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
 	told.then(told.act(6, clearing, "alice"))
-	s := fold(t, told.model())
+	s := fold(t, told.values())
 	early := told.dated(clearing).entry()
 	if len(s.WaitingActs()) != 1 || codeOf(s.Apply(early)) != RuleTwoPersons {
 		t.Fatalf("%d acts wait", len(s.WaitingActs()))
@@ -506,7 +506,7 @@ func TestForceActs(t *testing.T) {
 		t.Errorf("%d acts wait, latched %t", len(s.WaitingActs()), s.Latched())
 	}
 	told.then(told.act(6, clearing, "alice", "bob"))
-	s = fold(t, told.model())
+	s = fold(t, told.values())
 	if s.Complete() {
 		t.Fatal("an act asks for nothing")
 	}

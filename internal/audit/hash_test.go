@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -128,31 +129,6 @@ func TestKeyTagTime(t *testing.T) {
 	}
 }
 
-type keyTagCase struct {
-	name, key string
-	timed     bool
-}
-
-func keyTagCases() []keyTagCase {
-	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
-	return []keyTagCase{
-		{"a UUIDv7", uuid, true},
-		{"a UUIDv7 in capitals", strings.ToUpper(uuid), true},
-		{"a UUIDv7 with the highest variant digit", "ffffffff-ffff-7fff-bfff-ffffffffffff", true},
-		{"a UUIDv4", "0192f3c4-d5e6-4abc-8def-0123456789ab", false},
-		{"a UUID of another variant", "0192f3c4-d5e6-7abc-cdef-0123456789ab", false},
-		{"a UUIDv7 without hyphens", "0192f3c4d5e67abc8def0123456789ab", false},
-		{"a UUIDv7 with two hyphens only", "0192f3c4-d5e6-7abc08def00123456789ab", false},
-		{"a UUIDv7 with a letter that is no digit at the end", "0192f3c4-d5e6-7abc-8def-0123456789ag", false},
-		{"a UUIDv7 with a letter that is no digit in its time", "0192g3c4-d5e6-7abc-8def-0123456789ab", false},
-		{"a UUIDv7 in braces", "{" + uuid + "}", false},
-		{"a UUIDv7 and a letter", uuid + "a", false},
-		{"a short key", "k", false},
-		{"the longest key", letters(255), false},
-		{"36 letters", letters(36), false},
-	}
-}
-
 // TestReferenceLimits: salts of 16 to 255 bytes.
 func TestReferenceLimits(t *testing.T) {
 	for n, good := range map[int]bool{0: false, 15: false, 16: true, 255: true, 256: false} {
@@ -191,14 +167,14 @@ func TestOrder(t *testing.T) {
 		}
 		var mix *Mix
 		if len(values) > 0 {
-			mix = &Mix{Values: mixValues(values)}
+			mix = &Mix{Values: mixValuesOf(values)}
 		}
 		order, err := NewOrder(leaf, fields.body(), mix)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seed := refSeed(e.bytes(), values)
-		if got := MixSeed(leaf, mixValues(values)); !bytes.Equal(got[:], seed) {
+		if got := MixSeed(leaf, mixValuesOf(values)); !bytes.Equal(got[:], seed) {
 			t.Fatalf("seed %x, want %x", got, seed)
 		}
 		places, drawn := identity(m), drawnValues(refRanges(ctx))
@@ -229,13 +205,6 @@ func identity(m int) []int {
 		p[i] = i
 	}
 	return p
-}
-
-func drawnValues(ranges []uint32) (values []uint32) {
-	for i, k := range ranges {
-		values = append(values, 1+uint32(i*7919)%k)
-	}
-	return values
 }
 
 // TestOrderNeedsItsMix: a plan without a mix has no order, and a mix without a plan is none.
@@ -351,27 +320,51 @@ func TestFromTapeToRoot(t *testing.T) {
 	}
 }
 
-func wholeContexts() (all []refContext) {
-	for _, change := range []func(*refContext){
-		func(*refContext) {},
-		func(c *refContext) { c.Cards, c.Take = 2, 1 },
-		func(c *refContext) { c.Take = 9 },
-		func(c *refContext) { c.Cards, c.Take, c.EndAt = 104, 104, refEndAt{Form: 2, Lo: 80, Hi: 99} },
-		func(c *refContext) { *c = sampleDraw() },
-		func(c *refContext) { *c = sampleDraw(); c.Ranges = []uint32{1, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30} },
-		func(c *refContext) { *c = sampleNumbers() },
-		func(c *refContext) { *c = sampleNumbers(); c.Of, c.Take = 1<<30, 5 },
-	} {
-		all = append(all, with(sampleContext(), change))
+// TestPlaceVectors goes through NewOrder where the seed can be reached, and through the seed itself.
+func TestPlaceVectors(t *testing.T) {
+	var v struct {
+		Leaves []leafVector  `json:"leaves"`
+		Places []placeVector `json:"places"`
+		Shifts []shiftVector `json:"shifts"`
+		Seeds  []struct {
+			Commit hexed `json:"commit_entry"`
+		} `json:"seeds"`
 	}
-	return all
-}
-
-func refDeckRoot(context, tape []byte, values []uint32) []byte {
-	var leaves [][]byte
-	commitment := refCommitment(context, tape)
-	for p, salt := range refSalts(commitment, tape, len(values)) {
-		leaves = append(leaves, refLeaf(refTag(commitment, context), uint16(p), values[p], salt))
+	if err := json.Unmarshal(readVectors(t, "hashes"), &v); err != nil || len(v.Leaves)*len(v.Places)*len(v.Shifts) == 0 {
+		t.Fatalf("%d leaves, %d places, %d shifts: %v", len(v.Leaves), len(v.Places), len(v.Shifts), err)
 	}
-	return refRoot(leaves)
+	for _, c := range v.Leaves {
+		if h := leafHash(Tag(c.Tag), c.Position, c.Value, c.Salt); !bytes.Equal(h[:], c.Leaf) {
+			t.Errorf("%s: %x, want %x", c.Name, h, c.Leaf)
+		}
+	}
+	for _, c := range v.Places {
+		if got := refPositions(c.Seed, c.M, c.Cut); !slices.Equal(got, c.Positions) {
+			t.Errorf("%s: %d", c.Name, got)
+		}
+		values := []MixValue{{Source: SourceSlot, Slot: [32]byte(bytesOf("slot 0", 32))},
+			{Source: SourceCut, Cut: uint16(c.Cut)}}
+		entry := v.Seeds[0].Commit
+		parsed, err := ParseEntry(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit := parsed.Body.(*Commit)
+		commit.Context.Recipe.Take = c.M
+		order, err := NewOrder(tlog.RecordHash(entry), commit, &Mix{Values: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.Positions {
+			if got := order.Position(i); got != want {
+				t.Errorf("%s: place %d shows %d, want %d", c.Name, i, got, want)
+			}
+		}
+	}
+	for _, c := range v.Shifts {
+		got, err := (Order{seed: [32]byte(c.Seed), shifted: true, ranges: c.Ranges, of: c.Of}).Shows(c.Values)
+		if err != nil || !slices.Equal(got, c.Shown) {
+			t.Errorf("%s: %d, %v", c.Name, got, err)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"filippo.io/mldsa"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -47,9 +48,9 @@ func TestKeyHistory(t *testing.T) {
 	t.Parallel()
 	ed := func(seed byte) []byte {
 		public := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32)).Public().(ed25519.PublicKey)
-		return append([]byte{keyEd25519}, public...)
+		return append([]byte{KeyEd25519}, public...)
 	}
-	long := bytes.Repeat([]byte{keyMLDSA}, mldsaKeySize)
+	long := bytes.Repeat([]byte{KeyMLDSA}, 1+mldsa.MLDSA44PublicKeySize)
 	var h History
 	if err := h.Take(0, Entry{Body: &Genesis{Origin: "example.org/keys", SigningKey: ed(1)}}); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,8 @@ func KeyID(public []byte) [32]byte {
 	return sha256.Sum256(append([]byte(labelKeyID), public...))
 }
 
-func compareIDs(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
+// CompareIDs orders the ids of keys.
+func CompareIDs(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
 // Type returns TypeKey.
 func (*Key) Type() Type { return TypeKey }
@@ -93,7 +94,7 @@ func (e *Key) wraps(k *coder) {
 		if k.blob("wrapped key", &wrap.Sealed); len(wrap.Sealed) != size {
 			k.fail("wrapped key", fmt.Sprintf("%d bytes under a key of this type", size))
 		}
-		if before != nil && compareIDs(before.Auditor, wrap.Auditor) >= 0 {
+		if before != nil && CompareIDs(before.Auditor, wrap.Auditor) >= 0 {
 			k.fail("wraps", "in ascending order of auditor, each once")
 		}
 	})

@@ -2,10 +2,10 @@ package audit
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"crypto/sha512"
-	"math/big"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -75,7 +75,7 @@ func TestLaterWitness(t *testing.T) {
 	t.Parallel()
 	later := policyWords.Replace("witness w LATER\nquorum w\n")
 	told := newStory()
-	s := fold(t, told.model())
+	s := fold(t, told.values())
 	before := s.Encode()
 	if err := s.Apply(told.dated(told.key(refKey{Subject: 4, Policy: later})).entry()); faultOf(err) != unknown ||
 		!bytes.Equal(s.Encode(), before) {
@@ -87,34 +87,66 @@ func TestLaterWitness(t *testing.T) {
 	}
 }
 
-// TestSmallR: who holds the key can sign with R = 0·B, which Go's verification takes
-// and docs/SPEC.md section 7.1 refuses, under an act as under a checkpoint.
-func TestSmallR(t *testing.T) {
+// TestFullNote: lines of ML-DSA-44 fill a checkpoint, the policy of their witnesses an
+// entry, and the checkpoint with the longest entry and proof a receipt.
+func TestFullNote(t *testing.T) {
 	t.Parallel()
-	key, text := adminSigner("alice"), []byte("an act")
-	public := key.Public().(ed25519.PublicKey)
-	little := func(b []byte) *big.Int {
-		b = slices.Clone(b)
-		slices.Reverse(b)
-		return new(big.Int).SetBytes(b)
+	var policy strings.Builder
+	var lines []string
+	for i, size := 0, len(mldsaNote()); ; i++ {
+		name := fmt.Sprintf("witness.example/%d", i)
+		line := refMLDSALine(name, name, 7, sampleOrigin, mldsaSize, mldsaRoot)
+		words := fmt.Sprintf("witness w%d %s\n", i, refMLDSAKey(name, name))
+		if size += len(line); size > MaxCheckpoint-20 || policy.Len()+len(words) > MaxPolicy-100 {
+			break
+		}
+		lines = append(lines, line)
+		policy.WriteString(words)
 	}
-	h := sha512.Sum512(key.Seed())
-	h[0], h[31] = h[0]&248, h[31]&127|64
-	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989",
-		10)
-	r := append([]byte{1}, make([]byte, 31)...)
-	k := sha512.Sum512(slices.Concat(r, public, text))
-	s := new(big.Int).Mul(little(k[:]), little(h[:32]))
-	scalar := s.Mod(s, order).FillBytes(make([]byte, 32))
-	slices.Reverse(scalar)
-	signature := append(r, scalar...)
-	if !ed25519.Verify(public, text, signature) {
-		t.Fatal("the signature is none")
+	policy.WriteString("group g all")
+	for i := range lines {
+		fmt.Fprintf(&policy, " w%d", i)
 	}
-	if verifyEd25519(public, text, signature) {
-		t.Error("R of small order is accepted")
+	policy.WriteString("\nquorum g\n#")
+	text := policy.String() + strings.Repeat("x", MaxPolicy-policy.Len())
+	p, err := ParsePolicy([]byte(text))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !verifyEd25519(public, text, ed25519.Sign(key, text)) {
-		t.Error("a signature is refused")
+	signed := string(mldsaNote(lines...))
+	fill := MaxCheckpoint - len(signed) - len("—  AAAAAAAA\n")
+	signed += "— " + strings.Repeat("z", fill) + " AAAAAAAA\n"
+	if len(signed) != MaxCheckpoint || len(text) != MaxPolicy {
+		t.Fatalf("%d and %d bytes", len(signed), len(text))
+	}
+	if len(lines) < 17 || !p.Satisfied([]byte(signed)) {
+		t.Errorf("%d witnesses do not meet the quorum", len(lines))
+	}
+	r := Receipt{Index: MaxInteger - 1, Entry: make([]byte, MaxEntry), Checkpoint: []byte(signed)}
+	for range MaxProof {
+		r.Proof = append(r.Proof, [32]byte{})
+	}
+	if _, err := ParseReceipt(r.Text()); err != nil {
+		t.Error(err)
+	}
+	told := newStory()
+	s := fold(t, told.values())
+	if err := s.Apply(told.dated(told.key(refKey{Subject: 4, Policy: text})).entry()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLaterPolicyOfCoDealer: a policy whose witnesses are of a later type is no fault of the house.
+func TestLaterPolicyOfCoDealer(t *testing.T) {
+	s := NewState()
+	s.genesis = &Genesis{Origin: "cards.example/main"}
+	for text, want := range map[string]bool{"log LOG\nwitness a LATER\nquorum a\n": true, "quorum\n": false} {
+		k := &Key{Subject: SubjectCoDealer, Origin: "lab.example/orders", Public: sampleGenesis().SigningKey,
+			Policy: []byte(policyWords.Replace(text))}
+		err := s.checkCoDealer(k)
+		var broken *Illegal
+		if errors.Is(err, ErrUnknown) != want || errors.As(err, &broken) == want {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

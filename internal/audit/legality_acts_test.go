@@ -200,11 +200,6 @@ func (c legalityCases) credentials() {
 	c.add("time", "two rules: a stranger, earlier", "time", l, at(^uint64(0), of("dealer-9", l.deal(id, 0, 1))))
 }
 
-// revokable is a credential whose id is its identity.
-func (s *story) revokable(identity string, role uint8) refEntry {
-	return s.credential(identity, role, func(h *refHolder) { h.ID = identity })
-}
-
 // holders are about the entries that create and revoke credentials.
 func (c legalityCases) holders() {
 	s := newStory()
@@ -348,11 +343,6 @@ func (c legalityCases) acts() {
 func latchAct(s *story, life uint64) refAct {
 	return refAct{Act: 6, Digest: refApproved(s.dated(operator(refEvent{Kind: 7, Reason: "replaced"}))),
 		Expires: s.now + life}
-}
-
-// signedRaw is an act as it is.
-func (s *story) signedRaw(a refAct, names ...string) refEntry {
-	return refEntry{Act: signedAct(s.entries[0].bytes(), a, names...)}
 }
 
 // approvals are about the entry that an act approves.

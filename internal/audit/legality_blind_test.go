@@ -20,20 +20,8 @@ func (c legalityCases) coDealers() {
 	c.blindRoles()
 }
 
-// foreign is the commit in the other ledger, foreignDeal a deal there.
-var foreign, foreignDeal = refForeign{7, bytesOf("leaf", 32)}, refForeign{8, bytesOf("deal", 32)}
-
-// foreignHead is a checkpoint of the other ledger, and noDeal stands for no deal there.
-var foreignHead, noDeal = refForeign{9, bytesOf("root", 32)}, refForeign{0, make(hexed, 32)}
-
 // allSources declares co-dealers among the sources of mixes.
 func allSources(g *refGenesis) { g.MixModes = 15 }
-
-// pin names the ledger that commits may name as co-dealer.
-func (s *story) pin(changes ...func(*refKey)) refEntry {
-	return s.key(with(refKey{Subject: 8, Origin: "lab.example/orders", Public: signingKey("lab"),
-		Policy: witnessPolicy("w1", "w2")}, changes...))
-}
 
 func every(k *refKey) { k.Every = true }
 

@@ -12,15 +12,6 @@ func threeDeep() (s *story, root, kid, last uint64) {
 	return s, root, kid, last
 }
 
-// continued puts in a child and the close of its parent.
-func (s *story) continued(parent uint64, positions ...uint16) (id uint64) {
-	id = s.then(s.commit("t", child(parent, positions...), func(c *refContext) {
-		c.Disclosure = s.entries[parent].Commit.Context.Disclosure
-	}))
-	s.then(s.close(parent, 3))
-	return id
-}
-
 func (c legalityCases) chains() {
 	s, root, kid, last := threeDeep()
 	other := s.then(s.commit("u"))

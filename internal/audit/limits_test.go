@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,19 +40,6 @@ func (l limit) check(t *testing.T) {
 	}
 }
 
-// faultOf is the verdict of section 1.4, "" for none.
-func faultOf(err error) string {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnknown):
-		return malformed
-	case errors.Is(err, ErrUnknown) && !errors.Is(err, ErrMalformed):
-		return unknown
-	}
-	return "neither: " + err.Error()
-}
-
 func TestLimits(t *testing.T) {
 	limits := slices.Concat(limitsOfHeads(), limitsOfGenesis(), limitsOfContexts(), limitsOfCommits(), limitsOfPlay(),
 		limitsOfKeys(), limitsOfEvents(),
@@ -65,18 +51,6 @@ func TestLimits(t *testing.T) {
 		l.check(t)
 	}
 }
-
-// keyLike is n bytes that begin as a point does, and as a signing key.
-func keyLike(n uint64) hexed { return append(hexed{1, 4}, make(hexed, max(n, 2))...)[:n] }
-
-// hybridLike is n bytes whose last 65 begin as a point does.
-func hybridLike(n uint64) hexed {
-	k := append(hexed{2}, make(hexed, n-1)...)
-	k[n-65] = 4
-	return k
-}
-
-func letters(n uint64) string { return strings.Repeat("a", int(n)) }
 
 // integer is the limit of every u64.
 func integer(name string, lo uint64, of func(n uint64) refEntry) limit {
@@ -96,8 +70,6 @@ func codes(name string, last uint64, of func(n uint64) refEntry) limit {
 func passed(name string, of func(n uint64) refEntry) limit {
 	return limit{name, 128, 255, unknown, "", of}
 }
-
-func event(e refEvent) refEntry { return refEntry{Identity: "a", Credential: "a", Event: &e} }
 
 func limitsOfHeads() []limit {
 	open := refEvent{Kind: 2, Table: "t"}

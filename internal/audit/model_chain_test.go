@@ -102,6 +102,6 @@ func (m model) disclosureRule(d *DisclosureEntry) string {
 			_, disclosure, changed := m.keysInForce()
 			return d.Form == FormSealed && (d.Key != disclosure || changed || disclosure == 0)
 		},
-		"entries", func() bool { return d.Entries != m.entriesOf(d.Shuffle) },
+		"entries", func() bool { return d.Entries != entriesOf(m, d.Shuffle) },
 	)
 }

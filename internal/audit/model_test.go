@@ -499,23 +499,8 @@ func (m model) closeRule(c *Close, e Entry) string {
 			_, disclosure, changed := m.keysInForce()
 			return c.Form == FormSealed && (c.Key != disclosure || changed || disclosure == 0)
 		},
-		"entries", func() bool { return c.Entries != m.entriesOf(c.Shuffle) },
+		"entries", func() bool { return c.Entries != entriesOf(m, c.Shuffle) },
 	)
-}
-
-// entriesOf is how many entries took effect on a shuffle. Behind its close as continued only reveals do.
-func (m model) entriesOf(id uint64) (n int) {
-	closed := false
-	for i, e := range m {
-		_, commit := e.Body.(*Commit)
-		_, reveal := e.Body.(*Reveal)
-		if (commit && uint64(i) == id || !commit && ShuffleOf(e.Body) == id) && (reveal || !closed) {
-			n++
-		}
-		c, ends := e.Body.(*Close)
-		closed = closed || ends && c.Shuffle == id
-	}
-	return n
 }
 
 func (m model) keyRule(k *Key) string {

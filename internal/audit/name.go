@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // CheckName reports whether s follows the grammar of tables, recipients, game references, identities and credentials: 1
@@ -111,3 +114,25 @@ func timeOfUUIDv7(key string) (t [6]byte) {
 	}
 	return [6]byte(b[:6])
 }
+
+// ParseHash reads 32 bytes of padded base64 in their one form.
+func ParseHash(s string) (h tlog.Hash, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) != len(h) || len(s) != 44 {
+		return h, fmt.Errorf("not 32 bytes of padded base64")
+	}
+	return tlog.Hash(b), nil
+}
+
+// Printable keeps text from outside out of the way of terminals and logs: what does not print becomes a question mark.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// Short is Printable of the first 200 bytes, for errors.
+func Short(s string) string { return Printable(s[:min(len(s), 200)]) }

@@ -5,7 +5,6 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,6 +13,42 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 )
+
+// The labels of these hashes, as those of package audit.
+const (
+	labelCommitment = "shuffled/v1/commitment\x00"
+	labelPosition   = "shuffled/v1/pos\x00"
+	labelSalt       = "shuffled/v1/salt\x00"
+	labelMix        = "shuffled/v1/mix\x00"
+)
+
+// Commitment returns SHA-256(label ‖ u16-prefixed context ‖ u32-prefixed tape) (docs/SPEC.md section 6.1). The tape is
+// at least 52 bytes of full entropy, so the hash hides it as well as it binds it.
+func Commitment(context, tape []byte) [32]byte {
+	b := append(make([]byte, 0, 512), labelCommitment...) // on the stack, for a deck of 52
+	b = binary.BigEndian.AppendUint16(b, uint16(len(context)))
+	b = append(b, context...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(tape)))
+	b = append(b, tape...)
+	defer clear(b) // of a copy of the tape
+	return sha256.Sum256(b)
+}
+
+// Tag names a shuffle in each of its leaves.
+type Tag [16]byte
+
+// LeafTag returns the first half of SHA-256(label ‖ commitment ‖ context) (docs/SPEC.md section 6.3). A leaf with it is
+// in the tree of one shuffle of one ledger: commitment and context together say which. A tag of the commitment alone
+// would let another context claim the leaves.
+func LeafTag(commitment [32]byte, context []byte) Tag {
+	b := append(make([]byte, 0, 512), labelPosition...) // on the stack, for a deck of 52
+	b = append(b, commitment[:]...)
+	h := sha256.Sum256(append(b, context...))
+	return Tag(h[:16])
+}
+
+// TagOf returns the tag of the leaves of c.
+func TagOf(c *Commit) Tag { return LeafTag(c.Commitment, c.Context.Encode()) }
 
 // Opening proves the value of one position against a deck root.
 type Opening struct {
@@ -25,15 +60,6 @@ type Opening struct {
 
 // ErrOpening reports an opening that does not prove its value.
 var ErrOpening = errors.New("the opening does not lead to the deck root")
-
-// ParseHash reads 32 bytes of padded base64 in their one form.
-func ParseHash(s string) (h tlog.Hash, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) != len(h) || len(s) != 44 {
-		return h, fmt.Errorf("not 32 bytes of padded base64")
-	}
-	return tlog.Hash(b), nil
-}
 
 // Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with a zero initial counter block under
 // HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32) (docs/SPEC.md section 6.2). Each hides its card

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -13,33 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// committed is a list of values with salts, and the leaves by the reference.
-type committed struct {
-	tag    Tag
-	values []uint32
-	salts  []byte
-	leaves [][]byte
-}
-
-func commit(n int) (c committed) {
-	c.salts = bytesOf("salts of a deck", 32*n)
-	c.tag = LeafTag([32]byte(bytesOf("commitment", 32)), bytesOf("context", n))
-	r := rand.New(rand.NewPCG(uint64(n), 1))
-	for p := range n {
-		c.values = append(c.values, r.Uint32()>>r.IntN(32))
-		c.leaves = append(c.leaves, refLeaf(c.tag[:], uint16(p), c.values[p], c.salts[32*p:32*p+32]))
-	}
-	return c
-}
-
-func (c committed) tree(n int) *DeckTree { return NewDeckTree(c.tag, c.values[:n], c.salts[:32*n]) }
-
-func path(hashes []tlog.Hash) (out [][]byte) {
-	for _, h := range hashes {
-		out = append(out, bytes.Clone(h[:]))
-	}
-	return out
-}
+func treeOf(c committed, n int) *DeckTree { return NewDeckTree(c.tag, c.values[:n], c.salts[:32*n]) }
 
 // TestDeckRoot holds deck roots against the recursive definition for every
 // small size and the largest, and openings against its paths.
@@ -47,7 +20,7 @@ func TestDeckRoot(t *testing.T) {
 	t.Parallel()
 	c := commit(4096)
 	for n := 1; n <= 300; n++ {
-		tree := c.tree(n)
+		tree := treeOf(c, n)
 		if root := tree.Root(); !bytes.Equal(root[:], refRoot(c.leaves[:n])) {
 			t.Fatalf("the root of %d positions is %x", n, root)
 		}
@@ -62,7 +35,7 @@ func TestDeckRoot(t *testing.T) {
 			holdOpening(t, c, tree, n, p)
 		}
 	}
-	tree := c.tree(4096)
+	tree := treeOf(c, 4096)
 	if root := tree.Root(); !bytes.Equal(root[:], refRoot(c.leaves)) {
 		t.Fatalf("the root of 4096 positions is %x", root)
 	}
@@ -87,13 +60,13 @@ func TestOpeningsElsewhere(t *testing.T) {
 	t.Parallel()
 	c := commit(4096)
 	for _, n := range []int{100, 512, 513, 1000, 4096} {
-		tree := c.tree(n)
+		tree := treeOf(c, n)
 		for _, p := range []int{0, 1, n / 2, n - 2, n - 1, (n * 7919) % n} {
 			acceptOpening(t, c, tree.Open(p), tree.Root(), n)
 		}
 	}
 	for n := 1; n <= 40; n++ {
-		tree := c.tree(n)
+		tree := treeOf(c, n)
 		for p := range n {
 			acceptOpening(t, c, tree.Open(p), tree.Root(), n)
 		}
@@ -121,7 +94,7 @@ func TestOpeningFails(t *testing.T) {
 	t.Parallel()
 	c := commit(70)
 	for n := 1; n <= 66; n++ {
-		tree := c.tree(n)
+		tree := treeOf(c, n)
 		for p := 0; p < n; p += 1 + n/20 {
 			for what, damage := range openingDamage(tree, p) {
 				o, root := tree.Open(p), tree.Root()
@@ -189,7 +162,7 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 func TestOpeningOfAnotherShuffle(t *testing.T) {
 	t.Parallel()
 	c := commit(52)
-	tree, commitment, context := c.tree(52), bytesOf("commitment", 32), bytesOf("context", 52)
+	tree, commitment, context := treeOf(c, 52), bytesOf("commitment", 32), bytesOf("context", 52)
 	for what, tag := range map[string]Tag{
 		"another commitment": LeafTag([32]byte(bytesOf("other", 32)), context),
 		"another context":    LeafTag([32]byte(commitment), bytesOf("other", 52)),
@@ -218,7 +191,7 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 	c := commit(70)
 	accepted, refused := 0, 0
 	for n := 1; n <= 40; n++ {
-		tree := c.tree(n)
+		tree := treeOf(c, n)
 		root := tree.Root()
 		for p := range n {
 			o := tree.Open(p)
@@ -238,7 +211,7 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 		t.Errorf("%d accepted, %d refused under another count", accepted, refused)
 	}
 	// The last position is on the right edge: there the shape tells sizes of different form apart.
-	if err := c.tree(5).Open(4).Check(c.tag, c.tree(5).Root(), 6); !errors.Is(err, ErrOpening) {
+	if err := treeOf(c, 5).Open(4).Check(c.tag, treeOf(c, 5).Root(), 6); !errors.Is(err, ErrOpening) {
 		t.Errorf("the last of 5 as one of 6: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	fnote "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -174,8 +172,8 @@ func (p *policyReader) witness(fields []string) error {
 	if err != nil {
 		return err
 	}
-	if len(w.Key.Name()) > maxKeyName {
-		return fmt.Errorf("the name of a witness's key has 1 to %d bytes", maxKeyName)
+	if len(w.Key.Name()) > MaxKeyName {
+		return fmt.Errorf("the name of a witness's key has 1 to %d bytes", MaxKeyName)
 	}
 	if w.node = p.witnesses[w.Key.Name()]; w.node == nil {
 		w.node = &node{name: w.Name, d: 1}
@@ -187,47 +185,6 @@ func (p *policyReader) witness(fields []string) error {
 		return err
 	}
 	return p.once("witness", public)
-}
-
-// WitnessVKey returns the verifier key text of a witness's Ed25519 public key,
-// with the signature type of cosignatures (C2SP tlog-cosignature).
-func WitnessVKey(name string, public ed25519.PublicKey) (string, error) {
-	vkey, err := note.NewEd25519VerifierKey(name, public)
-	if err != nil {
-		return "", fmt.Errorf("%w witness key: %w", ErrMalformed, err)
-	}
-	return fnote.VKeyToCosignatureV1(vkey)
-}
-
-// ParseWitnessVKey reads the verifier key of a witness, as a policy lists it: name+id+key with an Ed25519 key for
-// cosignature/v1 or an ML-DSA-44 key, in its one encoding. A key of another type is ErrUnknown; a weak key is an error.
-func ParseWitnessVKey(vkey string) (note.Verifier, error) {
-	key, err := SigningKey(vkey)
-	if err != nil || len(key) == 0 {
-		return nil, errors.New("a witness key is name+id+base64")
-	}
-	switch key[0] {
-	case keyCosignature:
-	case keyMLDSA:
-		v, err := parseMLDSA(vkey, key)
-		if err != nil {
-			return nil, fmt.Errorf("reading a witness key: %w", err)
-		}
-		return v, nil
-	default:
-		return nil, fmt.Errorf("witness key of type %d: %w", key[0], ErrUnknown)
-	}
-	if err := CheckEd25519(key[1:]); err != nil {
-		return nil, fmt.Errorf("reading a witness key: %w", err)
-	}
-	v, err := fnote.NewVerifierForCosignatureV1(vkey)
-	if err != nil {
-		return nil, fmt.Errorf("reading a witness key: %s", printable(err.Error()))
-	}
-	if vkey != vkeyText(v.Name(), key) {
-		return nil, errors.New("reading a witness key: not in its one encoding")
-	}
-	return strict{v, 8}, nil // behind the time
 }
 
 // unknownKey stands for a witness's key of an unknown type: no signature of it holds.
@@ -294,4 +251,34 @@ func (p *policyReader) group(fields []string) error {
 	}
 	g.settle()
 	return p.define(g.name, g)
+}
+
+// Trusted is what a caller knows of a ledger from elsewhere.
+type Trusted struct {
+	Keys   []note.Verifier // any of them may sign; empty: nothing is pinned
+	Public [][]byte        // the same keys, type byte first
+	Policy *Policy         // nil: none was given
+}
+
+// ParseTrust reads a ledger's verifier key or a C2SP tlog-policy, of which at most one
+// is given. The log lines of a policy pin keys, its quorum asks for cosignatures.
+func ParseTrust(vkey string, policy []byte) (Trusted, error) {
+	switch {
+	case vkey != "" && policy != nil:
+		return Trusted{}, errors.New("trust in a key or in a policy, not in both")
+	case policy != nil:
+		p, err := ParsePolicy(policy)
+		if err != nil {
+			return Trusted{}, err
+		}
+		return Trusted{Keys: p.Logs, Public: p.LogKeys, Policy: p}, nil
+	case vkey != "":
+		key, err := ParseVKey(vkey)
+		if err != nil {
+			return Trusted{}, fmt.Errorf("reading the trusted key: %w", err)
+		}
+		public, err := SigningKey(vkey)
+		return Trusted{Keys: []note.Verifier{key}, Public: [][]byte{public}}, err
+	}
+	return Trusted{}, nil
 }

@@ -1,40 +1,12 @@
 package audit
 
 import (
-	"crypto/ed25519"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// refWitnessKey is the verifier key of a witness: cosignature/v1 with Ed25519.
-func refWitnessKey(name string, key ed25519.PrivateKey) string {
-	public := append([]byte{4}, key.Public().(ed25519.PublicKey)...)
-	return name + "+" + hex.EncodeToString(refKeyHash(name, 4, key)) + "+" + refBase64(public)
-}
-
-// policyWords puts keys into the texts of these tests.
-var policyWords = strings.NewReplacer(
-	"LOG", refVKey(sampleOrigin, signer(houseKey)), "OTHER", refVKey("casino.example/other", signer("2")),
-	"W1", refWitnessKey("witness.example/w1", signer("w1")), "W2", refWitnessKey("witness.example/w2", signer("w2")),
-	"W3", refWitnessKey("witness.example/w3", signer("w3")),
-	"ALIAS", refWitnessKey("witness.example/alias", signer("w1")), "PLAIN", refVKey("witness.example/w1", signer("w1")),
-	"WEAK", refWitnessKey("witness.example/1",
-		append(make(ed25519.PrivateKey, 32), append([]byte{1}, make([]byte, 31)...)...)),
-	"WRONGID", "witness.example/w1+00000000+"+strings.SplitN(refWitnessKey("witness.example/w1", signer("w1")), "+",
-		3)[2],
-	"CAPITAL", strings.ReplaceAll(refWitnessKey("witness.example/w1", signer("w1")), idOfW1, strings.ToUpper(idOfW1)),
-	"MLDSA", refMLDSAKey("witness.example/w1", "w1"),
-	"MLWRONG", "witness.example/w1+01020304+"+refBase64(refMLDSA("w1")),
-	"LONG", refMLDSAKey(strings.Repeat("x", 256), "w1"), "SHORT", refMLDSAKey(strings.Repeat("x", 255), "w1"),
-	"LATER", "witness.example/w1+01020304+"+refBase64(append([]byte{7}, make([]byte, 1312)...)),
-	"EMPTY", "witness.example/w1+01020304+"+refBase64([]byte{7}),
-)
-
-var idOfW1 = strings.Split(refWitnessKey("witness.example/w1", signer("w1")), "+")[1]
 
 func policyOf(t testing.TB, text string) *Policy {
 	t.Helper()
@@ -171,17 +143,6 @@ func TestPolicyFields(t *testing.T) {
 	if !p.Asks() || policyOf(t, "quorum none\n").Asks() || (*Policy)(nil).Asks() {
 		t.Error("Asks is wrong")
 	}
-}
-
-// cosignedAt is the checkpoint over n entries with a cosignature of each witness at its time.
-func (h *house) cosignedAt(n int, times map[string]uint64) string {
-	signed := h.signed(n)
-	for _, w := range []string{"w1", "w2", "w3"} {
-		if at, ok := times[w]; ok {
-			signed += refCosign(h.text(n), "witness.example/"+w, signer(w), at)
-		}
-	}
-	return signed
 }
 
 const threeWitnesses = "witness a W1\nwitness b W2\nwitness c W3\n"

@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"crypto/hpke"
 	"fmt"
+	"iter"
+	"maps"
 )
 
 // Types of the keys that tapes and disclosure keys are sealed to: the first byte of an
@@ -22,15 +24,15 @@ type KEM struct {
 	Public  int // bytes of a public key in an entry, the type byte included
 	Encaps  int // bytes of an encapsulated key
 	Name    string
-	problem string // of bytes that are no public key
+	Problem string // of bytes that are no public key
 }
 
 // kems are those of this version, by type.
 var kems = map[byte]*KEM{
 	KeyP256: {KEM: hpke.DHKEM(ecdh.P256()), Type: KeyP256, Public: 1 + pointSize, Encaps: pointSize,
-		Name: "P-256", problem: "no point of P-256"},
+		Name: "P-256", Problem: "no point of P-256"},
 	KeyHybrid: {KEM: hpke.MLKEM768P256(), Type: KeyHybrid, Public: 1 + 1184 + pointSize, Encaps: 1088 + pointSize,
-		Name: "ML-KEM-768 with P-256", problem: "no key of ML-KEM-768 with a point of P-256"},
+		Name: "ML-KEM-768 with P-256", Problem: "no key of ML-KEM-768 with a point of P-256"},
 }
 
 // KEMOf returns the KEM of a key in an entry, or of its type byte alone; false for a type
@@ -42,6 +44,9 @@ func KEMOf(key []byte) (*KEM, bool) {
 	kem, ok := kems[key[0]]
 	return kem, ok
 }
+
+// KEMs yields those of this version, in no order.
+func KEMs() iter.Seq[*KEM] { return maps.Values(kems) }
 
 // Overhead is how many bytes what is sealed has more than what it holds: the encapsulated key and the tag.
 func (k *KEM) Overhead() int { return k.Encaps + 16 }
@@ -71,7 +76,7 @@ func (k *coder) signingKey(field string, v *[]byte) {
 	if k.publicKey(field, v); k.err != nil || k.writing {
 		return
 	}
-	if b := *v; b[0] != keyEd25519 {
+	if b := *v; b[0] != KeyEd25519 {
 		k.unknown(field+" type", uint64(b[0]))
 	} else if len(b) != signingKeySize {
 		k.fail(field, fmt.Sprintf("type %d has %d bytes", b[0], signingKeySize))
@@ -96,7 +101,7 @@ func (k *coder) sealingKey(field string, v *[]byte) {
 
 // ledgerKey is a signing key of the ledger in a key entry: of Ed25519 or ML-DSA-44.
 func (k *coder) ledgerKey(v *[]byte) {
-	if !k.writing && len(k.b) > 2 && k.b[2] == keyMLDSA { // behind the length
+	if !k.writing && len(k.b) > 2 && k.b[2] == KeyMLDSA { // behind the length
 		if k.publicKey("signing key", v); len(*v) != mldsaKeySize {
 			k.fail("signing key", fmt.Sprintf("type 6 has %d bytes", mldsaKeySize))
 		}
@@ -130,7 +135,7 @@ func ParseSealingKey(public []byte) (*KEM, hpke.PublicKey, error) {
 	}
 	k, err := kem.NewPublicKey(public[1:])
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w key: %s", ErrMalformed, kem.problem)
+		return nil, nil, fmt.Errorf("%w key: %s", ErrMalformed, kem.Problem)
 	}
 	return kem, k, nil
 }

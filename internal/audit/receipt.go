@@ -8,8 +8,6 @@ import (
 	"math/bits"
 	"regexp"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/transparency-dev/formats/log"
 	"github.com/transparency-dev/formats/proof"
@@ -95,7 +93,7 @@ func OpenByAny(signed []byte, keys ...note.Verifier) (c Checkpoint, err error) {
 // CheckpointText returns a signed checkpoint in its one form (docs/SPEC.md section 7.1) without a check of its
 // signatures, for readers that hold no key yet. It returns ErrMalformed.
 func CheckpointText(signed []byte) (Checkpoint, error) {
-	text, _, err := splitNote("checkpoint", signed, MaxCheckpoint)
+	text, _, err := SplitNote("checkpoint", signed, MaxCheckpoint)
 	if err != nil {
 		return Checkpoint{}, err
 	}
@@ -110,9 +108,9 @@ func CheckpointText(signed []byte) (Checkpoint, error) {
 	return c, nil
 }
 
-// splitNote returns the text of a signed note and its signature lines, once its size and their number are within their
+// SplitNote returns the text of a signed note and its signature lines, once its size and their number are within their
 // limits: no signature is checked before. what names the note in errors.
-func splitNote(what string, signed []byte, most int) (text string, lines []note.Signature, err error) {
+func SplitNote(what string, signed []byte, most int) (text string, lines []note.Signature, err error) {
 	if len(signed) > most {
 		return "", nil, fmt.Errorf("%w %s: more than %d bytes", ErrMalformed, what, most)
 	}
@@ -202,7 +200,7 @@ func ParseReceipt(text string) (Receipt, error) {
 	}
 	var p proof.TLogProof
 	if err := p.Unmarshal([]byte(text)); err != nil {
-		return Receipt{}, fmt.Errorf("%w receipt: %s", ErrMalformed, printable(err.Error()))
+		return Receipt{}, fmt.Errorf("%w receipt: %s", ErrMalformed, Short(err.Error()))
 	}
 	r := Receipt{Index: p.Index, Entry: p.ExtraData, Checkpoint: p.Checkpoint}
 	for _, h := range p.Hashes {
@@ -266,15 +264,8 @@ func (c Checkpoint) CheckPrefix(first Checkpoint, by Last) error {
 	return nil
 }
 
-// Printable keeps text from outside out of the way of terminals and logs: what does not print becomes a question mark.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
+// Handover is the entry of a signing key, which the key before it handed on to.
+type Handover struct {
+	Receipt    string `json:"receipt"`    // of the entry, without a checkpoint, as in Receipts
+	Checkpoint string `json:"checkpoint"` // of which the entry is the last, signed by the keys before and after it
 }
-
-// printable is Printable of the first 200 bytes, for errors.
-func printable(s string) string { return Printable(s[:min(len(s), 200)]) }

@@ -19,8 +19,6 @@ func refState(m model) []byte {
 	)
 }
 
-func refBlob(b []byte) []byte { return refJoin(uint16(len(b)), b) }
-
 // refBody is what stands behind version, type, time, identity and credential.
 func refBody(e Entry) []byte {
 	return refBytes(e)[1+1+8+1+len(e.Actor.Identity)+1+len(e.Actor.Credential):]

@@ -174,3 +174,14 @@ func refKeyTag(origin, identity, table, key string) []byte {
 	h := refSum("shuffled/v1/key-tag\000", refStr8(origin), refStr8(identity), refStr8(table), refStr8(key))
 	return append(refJoin(t)[2:], h[:26]...)
 }
+
+func refDeckRoot(context, tape []byte, values []uint32) []byte {
+	var leaves [][]byte
+	commitment := refCommitment(context, tape)
+	for p, salt := range refSalts(commitment, tape, len(values)) {
+		leaves = append(leaves, refLeaf(refTag(commitment, context), uint16(p), values[p], salt))
+	}
+	return refRoot(leaves)
+}
+
+func refBlob(b []byte) []byte { return refJoin(uint16(len(b)), b) }

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"crypto/sha256"
 	"maps"
 	"slices"
 )
@@ -13,11 +12,6 @@ var alwaysTwo = []Act{ActAdministrator, ActAdminCredential, ActTakeover, ActTwoP
 // actLife is the longest time for which an act is valid, in milliseconds. For an act that may wait
 // it begins after the delay.
 const actLife = 24 * 60 * 60 * 1000
-
-// hash returns SHA-256 of the entry's encoding.
-func (e Entry) hash() [32]byte {
-	return sha256.Sum256(e.write().b)
-}
 
 // GenesisHash returns SHA-256 of the genesis entry, zeros before it.
 func (s *State) GenesisHash() [32]byte { return s.persons.genesis }
@@ -116,7 +110,7 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 		if key == nil {
 			return illegal(RuleAct, "no administrator %s is in force", sig.Administrator)
 		}
-		if !verifyEd25519(key[1:], a.Signed(p.genesis), sig.Signature[:]) {
+		if !VerifyEd25519(key[1:], a.Signed(p.genesis), sig.Signature[:]) {
 			return illegal(RuleAct, "the signature is not of administrator %s", sig.Administrator)
 		}
 	}
@@ -189,3 +183,74 @@ func (s *State) spend(e Entry) {
 
 // TwoPersons returns the acts that need two administrators, and after how many seconds an act of one takes effect.
 func (s *State) TwoPersons() (acts []Act, delay uint32) { return s.persons.acts, s.persons.delay }
+
+// mayWait reports whether the act needs two administrators, and one suffices after the delay.
+func (s *State) mayWait(a Act) bool { return s.NeedsTwo(a) && a.MayWait() }
+
+// delayed returns the delay in milliseconds.
+func (p *persons) delayed() int64 { return int64(p.delay) * 1000 }
+
+// waits reports whether one administrator signed the act although two are asked for.
+func (s *State) waits(a *ActEntry) bool {
+	return a.Act != ActCancel && len(a.Signatures) < 2 && s.NeedsTwo(a.Act)
+}
+
+// checkWaits: an act that waits is of a kind that may, and does not expire before it takes effect.
+func (s *State) checkWaits(a *ActEntry, now int64) error {
+	switch due := now + s.persons.delayed(); {
+	case a.Act == ActAdoptHead:
+		return illegal(RuleAct, "the act adopt_head needs two administrators: it cannot wait, because the act's own entry would move the head")
+	case !s.mayWait(a.Act):
+		return illegal(RuleAct, "the act %s needs two administrators", a.Act)
+	case a.Expires <= due:
+		return illegal(RuleAct, "an act of one administrator takes effect at %s, and this one expires at %s: the expiry is later",
+			Instant(due+999), Instant(a.Expires))
+	}
+	return nil
+}
+
+// checkWaited: what one administrator approved comes after the delay, and before the act expires.
+func (s *State) checkWaited(a approval, now int64) error {
+	p := &s.persons
+	i := s.waitingFor(a, now)
+	if i < 0 {
+		return illegal(RuleTwoPersons, "the act %s needs the signatures of two administrators", a.act)
+	}
+	if due := p.waiting[i].At + p.delayed(); now < due {
+		return illegal(RuleTwoPersons, "act %d of one administrator takes effect at %s, and expires at %s",
+			p.waiting[i].Index, Instant(due+999), Instant(p.waiting[i].Expires)) // not early by the rounding
+	}
+	return nil
+}
+
+// waitingFor returns the index in waiting of the first act with this approval that has not expired, −1 for none. A
+// cancel is for an act of any kind.
+func (s *State) waitingFor(a approval, now int64) int {
+	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool {
+		return (w.Act == a.act || a.act == ActCancel) && w.Digest == a.digest && now < w.Expires
+	})
+}
+
+// unwait takes the act at index i from those that wait; −1 takes none.
+func (p *persons) unwait(i int) {
+	if i >= 0 {
+		p.waiting = slices.Concat(p.waiting[:i], p.waiting[i+1:])
+	}
+}
+
+// lapse takes out the acts that have expired.
+func (p *persons) lapse(now int64) {
+	lapsed := func(w WaitingAct) bool { return w.Expires <= now }
+	if slices.ContainsFunc(p.waiting, lapsed) {
+		p.waiting = slices.DeleteFunc(slices.Clone(p.waiting), lapsed)
+	}
+}
+
+// WaitingActs returns the acts that wait, by index. Those that expired after the newest entry are among them.
+func (s *State) WaitingActs() (all []WaitingAct) {
+	for _, a := range s.persons.waiting {
+		a.Due = a.At + s.persons.delayed()
+		all = append(all, a)
+	}
+	return all
+}

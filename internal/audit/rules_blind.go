@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"shuffled/internal/shuffle"
@@ -182,23 +181,6 @@ func checkGiven(o opened, d *Deal) error {
 		if err := MayGive(c, place, values[i], o.given, values[:i]); err != nil {
 			return illegal(RuleCoDealer, "%v", err)
 		}
-	}
-	return nil
-}
-
-// MayGive refuses a value that a co-dealer cannot give for a place of a house's shuffle: for a draw
-// one out of the place's range, for a card a position that the deck does not have or that is among
-// those given before (docs/SPEC.md section 9).
-func MayGive(c *Context, place int, v uint32, before ...[]uint32) error {
-	has := func(given []uint32) bool { return slices.Contains(given, v) }
-	m := c.Recipe.Positions()
-	switch {
-	case c.IsDraw() && (v < 1 || v > c.Recipe.Ranges[place]):
-		return fmt.Errorf("the co-dealer's value %d for place %d is 1 to %d", v, place, c.Recipe.Ranges[place])
-	case !c.IsDraw() && v >= uint32(m):
-		return fmt.Errorf("the co-dealer's position %d for place %d is 0 to %d", v, place, m-1)
-	case !c.IsDraw() && slices.ContainsFunc(before, has):
-		return fmt.Errorf("the co-dealer gave position %d twice", v)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (s *State) checkTerms(c *Context) error {
 	if c.Parent != nil {
 		// checkParent found it.
 		p, _ := s.open.find(c.Parent.ID)
-		if of := p.commit().Context.Terms; !of.equal(c.Terms) {
+		if of := p.commit().Context.Terms; !of.Equal(c.Terms) {
 			return illegal(RuleTerms, "the terms are not those of the parent, shuffle %d", c.Parent.ID)
 		}
 		return nil

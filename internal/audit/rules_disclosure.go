@@ -6,19 +6,11 @@ import (
 	"slices"
 )
 
-// disclosure is the newest disclosure key.
-type disclosure struct {
-	index  uint64 // of its entry, 0 for none
-	at     int64  // time of its entry
-	public []byte
-	stale  bool // the auditors in force changed after it, or it was retired
-}
-
 // AuditorKeys returns the auditor keys in force, type byte first, in ascending
 // order of KeyID, which is the order of wraps.
 func (s *State) AuditorKeys() [][]byte {
 	all := make([][]byte, 0, len(s.keys.auditors))
-	for _, id := range slices.SortedFunc(maps.Keys(s.keys.auditors), compareIDs) {
+	for _, id := range slices.SortedFunc(maps.Keys(s.keys.auditors), CompareIDs) {
 		all = append(all, s.keys.auditors[id])
 	}
 	return all
@@ -84,9 +76,9 @@ func (s *State) sealedLen(tape, sealed int) bool {
 	if kem, ok := KEMOf(s.keys.disclosure.public); ok {
 		return sealed == tape+kem.Overhead()
 	}
-	for kind, kem := range kems {
+	for kem := range KEMs() {
 		if sealed == tape+kem.Overhead() {
-			return checkType(s.genesis, maps.Values(s.keys.auditors), kind) == nil
+			return checkType(s.genesis, maps.Values(s.keys.auditors), kem.Type) == nil
 		}
 	}
 	return false

@@ -6,20 +6,6 @@ import (
 	"slices"
 )
 
-// stops are the entropy latch and the kill switches. Events set and clear them, and no commit that
-// one of them covers is taken while it is set.
-type stops struct {
-	latched bool // the entropy latch of the ledger
-	killed  map[Switch]bool
-}
-
-// Switch is a kill switch that is set.
-type Switch struct {
-	Scope Scope
-	Table string   // ScopeTable
-	Deck  [32]byte // ScopeDeck: its hash
-}
-
 // covers reports whether a kill switch is set against a commit.
 func (s *stops) covers(ctx *Context) bool {
 	return s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
@@ -39,7 +25,7 @@ func (s *State) checkEvent(e *Event) error {
 			return illegal(RuleTable, "table %s is not open", e.Name)
 		}
 	case EventKillSet, EventKillClear:
-		if s.killed[e.kill()] == (e.Kind == EventKillSet) {
+		if s.killed[switchOf(e)] == (e.Kind == EventKillSet) {
 			return illegal(RuleKill, "the switch is so already")
 		}
 	case EventLatchSet:
@@ -54,8 +40,8 @@ func (s *State) checkEvent(e *Event) error {
 	return nil
 }
 
-// kill returns the kill switch that an event sets or clears.
-func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
+// switchOf returns the kill switch that an event sets or clears.
+func switchOf(e *Event) Switch { return Switch{e.Scope, e.Name, e.Deck} }
 
 func (s *State) applyEvent(e *Event, index uint64, now int64) {
 	// What is set was not known when an act that waits to clear it was signed. A latch that stands is set again.
@@ -75,11 +61,11 @@ func (s *State) applyEvent(e *Event, index uint64, now int64) {
 		t.closed = e.Kind == EventTableClose
 		t.waiting = s.stillWaiting(t)
 	case EventKillSet:
-		s.killed[e.kill()] = true
-		s.push(func() { delete(s.killed, e.kill()) })
+		s.killed[switchOf(e)] = true
+		s.push(func() { delete(s.killed, switchOf(e)) })
 	case EventKillClear:
-		delete(s.killed, e.kill())
-		s.push(func() { s.killed[e.kill()] = true })
+		delete(s.killed, switchOf(e))
+		s.push(func() { s.killed[switchOf(e)] = true })
 	case EventLatchSet, EventLatchClear:
 		s.latched = e.Kind == EventLatchSet
 	case EventHeadAdopted:
@@ -122,9 +108,65 @@ func (s *State) Latched() bool { return s.latched }
 // Switches returns the kill switches that are set: of the ledger, of tables by name, of decks by hash.
 func (s *State) Switches() []Switch {
 	return slices.SortedFunc(maps.Keys(s.killed), func(a, b Switch) int {
-		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), compareIDs(a.Deck, b.Deck))
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), CompareIDs(a.Deck, b.Deck))
 	})
 }
 
 // Killed reports whether the kill switch of the whole ledger is set.
 func (s *State) Killed() bool { return s.killed[Switch{Scope: ScopeLedger}] }
+
+// table returns the table, made when it is new.
+func (s *State) table(name string) *table {
+	t := s.tables[name]
+	if t == nil {
+		t = &table{name: name}
+		s.tables[name] = t
+		s.push(func() { delete(s.tables, name) })
+	}
+	return t
+}
+
+// begun takes a shuffle from those of its table that were not dealt from; most often it is the
+// first. The slice before stays as it is, for Rollback.
+func (s *State) begun(o opened) {
+	t, before := o.table, o.table.waiting
+	s.push(func() { t.waiting = before })
+	switch i, found := slices.BinarySearch(t.waiting, o.id); {
+	case !found:
+	case i == 0:
+		t.waiting = t.waiting[1:]
+	default:
+		t.waiting = slices.Concat(t.waiting[:i], t.waiting[i+1:])
+	}
+}
+
+// stillWaiting returns what waits when a table has opened or closed. A close sets aside what has not begun, all at
+// once. The cards of a child's ancestors are in play, and another ledger holds to an order.
+func (s *State) stillWaiting(t *table) []uint64 {
+	return slices.DeleteFunc(slices.Clone(t.waiting), func(id uint64) bool {
+		o, _ := s.open.find(id)
+		return t.closed && !o.child && !o.forLedger
+	})
+}
+
+// Next returns the serial and the previous index that the next commit of the table must carry.
+func (s *State) Next(name string) (serial, previous uint64) {
+	if t := s.tables[name]; t != nil {
+		return t.serial + 1, t.last
+	}
+	return 1, 0
+}
+
+// stops are the entropy latch and the kill switches. Events set and clear them, and no commit that
+// one of them covers is taken while it is set.
+type stops struct {
+	latched bool // the entropy latch of the ledger
+	killed  map[Switch]bool
+}
+
+// Switch is a kill switch that is set.
+type Switch struct {
+	Scope Scope
+	Table string   // ScopeTable
+	Deck  [32]byte // ScopeDeck: its hash
+}

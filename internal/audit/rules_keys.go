@@ -74,7 +74,7 @@ func signsBoth(administrator string) error {
 
 // soundKey refuses a key that parses but cannot be trusted or used.
 func soundKey(subject Subject, public []byte) error {
-	if subject == SubjectSigning && public[0] == keyMLDSA {
+	if subject == SubjectSigning && public[0] == KeyMLDSA {
 		return nil // any bytes of its size are a key
 	}
 	if subject == SubjectSigning || subject == SubjectAdministrator {
@@ -82,7 +82,7 @@ func soundKey(subject Subject, public []byte) error {
 			return illegal(RuleKey, "the %s key: %s", subject, err)
 		}
 	} else if kem, _ := KEMOf(public); CheckSealingKey(public) != nil {
-		return illegal(RuleKey, "the %s key: %s", subject, kem.problem)
+		return illegal(RuleKey, "the %s key: %s", subject, kem.Problem)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 	s.keys.entries = append(s.keys.entries, KeyEntry{index, now, &kept})
 	switch k.Subject {
 	case SubjectSigning:
-		if k.Public[0] == keyMLDSA {
+		if k.Public[0] == KeyMLDSA {
 			s.keys.mldsa = k.Public
 		} else {
 			s.keys.signing = k.Public

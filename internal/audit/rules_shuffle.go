@@ -106,9 +106,8 @@ func (s *State) applyCommit(c *Commit, id uint64, e Entry) {
 
 // opening makes the shuffle that c opens as entry id. It keeps no part of c.
 func (s *State) opening(id uint64, c *Commit, t *table, e Entry) opened {
-	s.scratch.b = s.scratch.b[:0]
-	c.fields(&s.scratch)
-	o := s.open.describe(id, c, s.scratch.b, t)
+	s.scratch = AppendBody(s.scratch[:0], c)
+	o := s.open.describe(id, c, s.scratch, t)
 	o.owner, o.extent, o.latest = s.identity(e.Actor), ExtentPlay, e.Time+int64(s.genesis.MaxCloseBy)*1000
 	return o
 }

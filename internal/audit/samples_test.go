@@ -1,13 +1,20 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/mlkem"
 	"crypto/sha3"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/shuffle"
 )
 
 // The good entries of testdata/entries.json: every type, kind, subject, scope,
@@ -19,7 +26,13 @@ const (
 	maxInteger   = 1<<53 - 1
 )
 
-type namedEntry = entryVector[refEntry]
+// namedEntry is an entry of the data file.
+type namedEntry struct {
+	Name   string   `json:"name"`
+	Bytes  hexed    `json:"bytes"`
+	Entry  refEntry `json:"fields"`
+	Passed []string `json:"passed_over,omitempty"` // list and number of each code, in their order
+}
 
 type samples []namedEntry
 
@@ -593,4 +606,115 @@ func (s *samples) addTerms() {
 		with(sampleContext(), func(c *refContext) {
 			c.Terms = &refTerms{Kind: 3, Count: maxInteger, Hash: bytesOf("tickets", 32)}
 		}))
+}
+
+// benchCommit is the entry of a shuffle of 52 as the daemon writes it most often.
+func benchCommit(tb testing.TB) (e Entry, tape []byte, values []uint32) {
+	c := &Context{Origin: sampleOrigin, Table: "table-7", DeckHash: [32]byte(bytesOf("deck", 32)),
+		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: DisclosurePublic}
+	tape = bytesOf("tape", c.Recipe.TapeLen())
+	out, err := c.Recipe.Run(tape)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	commitment := [32]byte(refCommitment(c.Encode(), tape))
+	root := [32]byte(refDeckRoot(c.Encode(), tape, out.Values))
+	e = Entry{Time: sampleTime, Actor: Actor{"dealer-1", "0123456789abcdef"},
+		Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
+			Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
+	return e, tape, out.Values
+}
+
+type keyTagCase struct {
+	name, key string
+	timed     bool
+}
+
+func keyTagCases() []keyTagCase {
+	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
+	return []keyTagCase{
+		{"a UUIDv7", uuid, true},
+		{"a UUIDv7 in capitals", strings.ToUpper(uuid), true},
+		{"a UUIDv7 with the highest variant digit", "ffffffff-ffff-7fff-bfff-ffffffffffff", true},
+		{"a UUIDv4", "0192f3c4-d5e6-4abc-8def-0123456789ab", false},
+		{"a UUID of another variant", "0192f3c4-d5e6-7abc-cdef-0123456789ab", false},
+		{"a UUIDv7 without hyphens", "0192f3c4d5e67abc8def0123456789ab", false},
+		{"a UUIDv7 with two hyphens only", "0192f3c4-d5e6-7abc08def00123456789ab", false},
+		{"a UUIDv7 with a letter that is no digit at the end", "0192f3c4-d5e6-7abc-8def-0123456789ag", false},
+		{"a UUIDv7 with a letter that is no digit in its time", "0192g3c4-d5e6-7abc-8def-0123456789ab", false},
+		{"a UUIDv7 in braces", "{" + uuid + "}", false},
+		{"a UUIDv7 and a letter", uuid + "a", false},
+		{"a short key", "k", false},
+		{"the longest key", letters(255), false},
+		{"36 letters", letters(36), false},
+	}
+}
+
+func drawnValues(ranges []uint32) (values []uint32) {
+	for i, k := range ranges {
+		values = append(values, 1+uint32(i*7919)%k)
+	}
+	return values
+}
+
+func wholeContexts() (all []refContext) {
+	for _, change := range []func(*refContext){
+		func(*refContext) {},
+		func(c *refContext) { c.Cards, c.Take = 2, 1 },
+		func(c *refContext) { c.Take = 9 },
+		func(c *refContext) { c.Cards, c.Take, c.EndAt = 104, 104, refEndAt{Form: 2, Lo: 80, Hi: 99} },
+		func(c *refContext) { *c = sampleDraw() },
+		func(c *refContext) { *c = sampleDraw(); c.Ranges = []uint32{1, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30} },
+		func(c *refContext) { *c = sampleNumbers() },
+		func(c *refContext) { *c = sampleNumbers(); c.Of, c.Take = 1<<30, 5 },
+	} {
+		all = append(all, with(sampleContext(), change))
+	}
+	return all
+}
+
+// foreign is the commit in the other ledger, foreignDeal a deal there.
+var foreign, foreignDeal = refForeign{7, bytesOf("leaf", 32)}, refForeign{8, bytesOf("deal", 32)}
+
+// foreignHead is a checkpoint of the other ledger, and noDeal stands for no deal there.
+var foreignHead, noDeal = refForeign{9, bytesOf("root", 32)}, refForeign{0, make(hexed, 32)}
+
+// keyLike is n bytes that begin as a point does, and as a signing key.
+func keyLike(n uint64) hexed { return append(hexed{1, 4}, make(hexed, max(n, 2))...)[:n] }
+
+// hybridLike is n bytes whose last 65 begin as a point does.
+func hybridLike(n uint64) hexed {
+	k := append(hexed{2}, make(hexed, n-1)...)
+	k[n-65] = 4
+	return k
+}
+
+func letters(n uint64) string { return strings.Repeat("a", int(n)) }
+
+func event(e refEvent) refEntry { return refEntry{Identity: "a", Credential: "a", Event: &e} }
+
+// committed is a list of values with salts, and the leaves by the reference.
+type committed struct {
+	tag    [16]byte
+	values []uint32
+	salts  []byte
+	leaves [][]byte
+}
+
+func commit(n int) (c committed) {
+	c.salts = bytesOf("salts of a deck", 32*n)
+	c.tag = [16]byte(refTag(bytesOf("commitment", 32), bytesOf("context", n)))
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	for p := range n {
+		c.values = append(c.values, r.Uint32()>>r.IntN(32))
+		c.leaves = append(c.leaves, refLeaf(c.tag[:], uint16(p), c.values[p], c.salts[32*p:32*p+32]))
+	}
+	return c
+}
+
+func path(hashes []tlog.Hash) (out [][]byte) {
+	for _, h := range hashes {
+		out = append(out, bytes.Clone(h[:]))
+	}
+	return out
 }

@@ -16,30 +16,30 @@ var selfTestJSON []byte
 
 // vectors are cases of the data files in testdata.
 type vectors struct {
-	VKey        string                         `json:"vkey"`
-	Entries     []entryVector[json.RawMessage] `json:"entries"`
-	Damaged     []damagedVector                `json:"damaged_entries"`
-	Shuffles    []shuffleVector                `json:"shuffles"`
-	Salts       []saltVector                   `json:"salts"`
-	Openings    []openingVector                `json:"openings"`
-	Slots       []slotVector                   `json:"slots"`
-	Seeds       []seedVector                   `json:"seeds"`
-	KeyTags     []keyTagVector                 `json:"key_tags"`
-	KeyIDs      []keyIDVector                  `json:"key_ids"`
-	References  []referenceVector              `json:"references"`
-	Children    []childVector                  `json:"children"`
-	Receipts    []receiptVector                `json:"receipts"`
-	Checkpoints []checkpointVector             `json:"checkpoints"`
-	Ledgers     []ledgerVector                 `json:"ledgers"`
-	Transcripts []transcriptVector             `json:"transcripts"`
+	VKey        string             `json:"vkey"`
+	Entries     []entryVector      `json:"entries"`
+	Damaged     []damagedVector    `json:"damaged_entries"`
+	Shuffles    []shuffleVector    `json:"shuffles"`
+	Salts       []saltVector       `json:"salts"`
+	Openings    []openingVector    `json:"openings"`
+	Slots       []slotVector       `json:"slots"`
+	Seeds       []seedVector       `json:"seeds"`
+	KeyTags     []keyTagVector     `json:"key_tags"`
+	KeyIDs      []keyIDVector      `json:"key_ids"`
+	References  []referenceVector  `json:"references"`
+	Children    []childVector      `json:"children"`
+	Receipts    []receiptVector    `json:"receipts"`
+	Checkpoints []checkpointVector `json:"checkpoints"`
+	Ledgers     []ledgerVector     `json:"ledgers"`
+	Transcripts []transcriptVector `json:"transcripts"`
 }
 
-type entryVector[Fields any] struct {
-	Name   string      `json:"name"`
-	Bytes  known.Bytes `json:"bytes"`
-	Entry  Fields      `json:"fields"`
-	Passed []string    `json:"passed_over,omitempty"` // list and number of each code, in their order
-	Digest known.Bytes `json:"digest,omitempty"`      // leaf hash of RFC 6962; in the excerpt alone
+type entryVector struct {
+	Name   string          `json:"name"`
+	Bytes  known.Bytes     `json:"bytes"`
+	Entry  json.RawMessage `json:"fields"`
+	Passed []string        `json:"passed_over,omitempty"` // list and number of each code, in their order
+	Digest known.Bytes     `json:"digest,omitempty"`      // leaf hash of RFC 6962; in the excerpt alone
 }
 
 type damagedVector struct {

@@ -53,14 +53,14 @@ func (s shown) dealt(before, next int, d *Deal) shown {
 	places := slices.Concat(s.places(before), slices.Repeat([]uint8{placeHidden}, next-before))
 	for place, r := range d.Places() {
 		if place < next {
-			places[place] = r.shows()
+			places[place] = shows(r)
 		}
 	}
 	return shownOf(places)
 }
 
-// shows returns the kind of the places of the run.
-func (r Run) shows() uint8 {
+// shows returns the kind of the places of a run.
+func shows(r Run) uint8 {
 	switch {
 	case r.Public:
 		return placePublic

@@ -21,7 +21,7 @@ type State struct {
 
 	copies uint8 // that were begun
 
-	scratch coder // of opening
+	scratch []byte // of opening
 }
 
 // restored is what fold saves before each entry, for Rollback to put back as a whole. Any other
@@ -151,7 +151,6 @@ func NewState() *State {
 		instances: make(map[uint64]bool),
 		tables:    make(map[string]*table),
 		open:      newOpenShuffles(),
-		scratch:   coder{writing: true},
 		holders:   holders{known: make(map[string]*Holder), numbers: make(map[string]uint32)},
 	}
 }
@@ -218,15 +217,14 @@ func (s *State) Time() int64 { return s.time }
 // Genesis returns entry 0, nil before it. The caller does not change it.
 func (s *State) Genesis() *Genesis { return s.genesis }
 
-// Illegal is a rule that an entry breaks (docs/SPEC.md section 9). Code is one
-// of the Rule constants; it is stable and goes to callers.
-type Illegal struct {
-	Code   string
-	Detail string
-}
-
-func (e *Illegal) Error() string { return e.Code + ": " + e.Detail }
-
 func illegal(code, format string, args ...any) error {
 	return &Illegal{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// disclosure is the newest disclosure key.
+type disclosure struct {
+	index  uint64 // of its entry, 0 for none
+	at     int64  // time of its entry
+	public []byte
+	stale  bool // the auditors in force changed after it, or it was retired
 }

@@ -151,10 +151,7 @@ func writeSorted[M ~map[K]V, K comparable, V any](w *writer, m M, compare func(a
 // encodeHolders writes every credential that was created, and whether it was revoked.
 func (s *State) encodeHolders(w *writer) {
 	writeSorted(w, s.holders.known, compareNames, func(_ string, h *Holder) {
-		k := coder{writing: true}
-		h.row(&k)
-		w.raw(k.b)
-		w.raw(h.Digest[:])
+		w.raw(EncodeBody(&h.Credential)[1:]) // without its kind
 		w.u64(h.Index)
 		w.u64(uint64(h.Created))
 		w.u64(uint64(h.Revoked))
@@ -181,7 +178,7 @@ func (w *writer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
 func (w *writer) u64(v uint64) { w.b = binary.BigEndian.AppendUint64(w.b, v) }
 func (w *writer) n16(n int)    { w.b = binary.BigEndian.AppendUint16(w.b, uint16(n)) }
 func (w *writer) raw(b []byte) { w.b = append(w.b, b...) }
-func (w *writer) str(s string) { w.b = str8(w.b, s) }
+func (w *writer) str(s string) { w.raw(refStr8(s)) }
 
 func (w *writer) flag(v bool) {
 	if w.u8(0); v {

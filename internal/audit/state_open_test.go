@@ -84,7 +84,7 @@ func TestOpenIsOfItsCommit(t *testing.T) {
 	names, stories := stateStories()
 	for i, name := range names {
 		s := NewState()
-		for _, e := range stories[i].model() {
+		for _, e := range stories[i].values() {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}

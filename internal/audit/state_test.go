@@ -13,7 +13,7 @@ func richState(t testing.TB) *State {
 	t.Helper()
 	names, stories := stateStories()
 	i := slices.Index(names, "everything")
-	return fold(t, stories[i].model())
+	return fold(t, stories[i].values())
 }
 
 // find returns an open shuffle that there is.

@@ -44,7 +44,7 @@ var signerName = regexp.MustCompile(`^[\x21-\x2a\x2c-\x7e]{1,128}$`)
 func CheckSigner(name string) error {
 	if !signerName.MatchString(name) {
 		return fmt.Errorf("%q as the name of an auditor's key: it has 1 to 128 bytes of 0x21 to 0x7e and no plus sign",
-			printable(name))
+			Short(name))
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func ParseStatement(signed []byte) (SignedStatement, error) {
 	if m := otherStatement.FindSubmatch(signed); m != nil && string(m[1]) != "1" && len(signed) <= maxStatement {
 		return SignedStatement{}, fmt.Errorf("statement version %s: %w", m[1], ErrUnknown)
 	}
-	text, lines, err := splitNote("statement", signed, maxStatement)
+	text, lines, err := SplitNote("statement", signed, maxStatement)
 	if err != nil {
 		return SignedStatement{}, err
 	}

@@ -50,11 +50,11 @@ func (s *story) dated(e refEntry) refEntry {
 	}
 	if e.Close != nil && e.Close.Entries == 0 {
 		e.Close = &[]refClose{*e.Close}[0]
-		e.Close.Entries = uint16(s.model().entriesOf(e.Close.Shuffle))
+		e.Close.Entries = uint16(entriesOf(s.values(), e.Close.Shuffle))
 	}
 	if e.Disclose != nil && e.Disclose.Entries == 0 {
 		e.Disclose = &[]refDisclose{*e.Disclose}[0]
-		e.Disclose.Entries = uint16(s.model().entriesOf(e.Disclose.Shuffle))
+		e.Disclose.Entries = uint16(entriesOf(s.values(), e.Disclose.Shuffle))
 	}
 	return e
 }
@@ -194,14 +194,6 @@ func void(reason uint8) func(*refClose) { return func(c *refClose) { c.Reason = 
 
 func tapeLost(c *refClose) { c.Reason, c.Form, c.Tape = 10, 0, nil }
 
-// model is the story so far as the entries that a state folds.
-func (s *story) model() (m model) {
-	for _, e := range s.entries {
-		m = append(m, e.entry())
-	}
-	return m
-}
-
 // encoded is the story so far as encodings.
 func (s *story) encoded() (ledger [][]byte) {
 	for _, e := range s.entries {
@@ -327,4 +319,52 @@ func killSwitch(set bool, scope uint8, table string, deck hexed) refEntry {
 		k.Kind = 4
 	}
 	return operator(k)
+}
+
+// pin names the ledger that commits may name as co-dealer.
+func (s *story) pin(changes ...func(*refKey)) refEntry {
+	return s.key(with(refKey{Subject: 8, Origin: "lab.example/orders", Public: signingKey("lab"),
+		Policy: witnessPolicy("w1", "w2")}, changes...))
+}
+
+// entriesOf is how many entries took effect on a shuffle. Behind its close as continued only reveals do.
+func entriesOf(m []Entry, id uint64) (n int) {
+	closed := false
+	for i, e := range m {
+		_, commit := e.Body.(*Commit)
+		_, reveal := e.Body.(*Reveal)
+		if (commit && uint64(i) == id || !commit && ShuffleOf(e.Body) == id) && (reveal || !closed) {
+			n++
+		}
+		c, ends := e.Body.(*Close)
+		closed = closed || ends && c.Shuffle == id
+	}
+	return n
+}
+
+// values are the entries of the story as the package has them.
+func (s *story) values() (m []Entry) {
+	for _, e := range s.entries {
+		m = append(m, e.entry())
+	}
+	return m
+}
+
+// revokable is a credential whose id is its identity.
+func (s *story) revokable(identity string, role uint8) refEntry {
+	return s.credential(identity, role, func(h *refHolder) { h.ID = identity })
+}
+
+// signedRaw is an act as it is.
+func (s *story) signedRaw(a refAct, names ...string) refEntry {
+	return refEntry{Act: signedAct(s.entries[0].bytes(), a, names...)}
+}
+
+// continued puts in a child and the close of its parent.
+func (s *story) continued(parent uint64, positions ...uint16) (id uint64) {
+	id = s.then(s.commit("t", child(parent, positions...), func(c *refContext) {
+		c.Disclosure = s.entries[parent].Commit.Context.Disclosure
+	}))
+	s.then(s.close(parent, 3))
+	return id
 }

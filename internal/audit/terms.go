@@ -27,5 +27,5 @@ func (t *Terms) fields(k *coder) {
 	}
 }
 
-// equal reports whether both are the same; nil is none.
-func (t *Terms) equal(u *Terms) bool { return t == u || t != nil && u != nil && *t == *u }
+// Equal reports whether both are the same; nil is none.
+func (t *Terms) Equal(u *Terms) bool { return t == u || t != nil && u != nil && *t == *u }

@@ -41,12 +41,6 @@ type Prefix struct {
 	Last
 }
 
-// Handover is the entry of a signing key, which the key before it handed on to.
-type Handover struct {
-	Receipt    string `json:"receipt"`    // of the entry, without a checkpoint, as in Receipts
-	Checkpoint string `json:"checkpoint"` // of which the entry is the last, signed by the keys before and after it
-}
-
 // CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its own.
 type CoDealer struct {
 	Receipts []string   `json:"receipts"`        // of the order's commit, its deals and its close
@@ -153,7 +147,7 @@ func ParseTranscript(b []byte) (*Transcript, error) {
 	}
 	var t Transcript
 	if err := json.Unmarshal(b, &t, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, printable(err.Error()))
+		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, Short(err.Error()))
 	}
 	if t.Format != TranscriptFormat {
 		return nil, fmt.Errorf("%w transcript: its format is none", ErrMalformed)

@@ -33,7 +33,7 @@ func sampleCard(place, position int, name string) Card {
 
 // TestNewCard: an opening as JSON is the reference's.
 func TestNewCard(t *testing.T) {
-	tree := commit(5).tree(5)
+	tree := treeOf(commit(5), 5)
 	for p := range 5 {
 		if diff := cmp.Diff(sampleCard(7, p, "As"), NewCard(7, tree.Open(p), "As")); diff != "" {
 			t.Errorf("position %d (-want +got):\n%s", p, diff)
@@ -353,5 +353,16 @@ func TestCardOpening(t *testing.T) {
 	c.Proof = append(c.Proof, good)
 	if _, err := c.Opening(); faultOf(err) != malformed {
 		t.Errorf("64 hashes: %v", err)
+	}
+}
+
+// TestTranscriptErrorsArePrintable: what a damaged file says does not reach a terminal raw.
+func TestTranscriptErrorsArePrintable(t *testing.T) {
+	for _, text := range []string{"{\"\x1b\":1}", "{\"format\":\"\\u001b[2J\"}",
+		"{\"format\":\"shuffled/v1/transcript\",\"\\u0007\":1}"} {
+		if _, err := ParseTranscript([]byte(text)); err == nil ||
+			strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+			t.Errorf("%q: %q", text, err)
+		}
 	}
 }

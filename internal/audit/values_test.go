@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"slices"
 
 	"shuffled/internal/shuffle"
@@ -138,7 +139,7 @@ func (c *refCommit) body() *Commit {
 }
 
 func (m *refMix) body() *Mix {
-	return &Mix{Shuffle: m.Shuffle, Checkpoint: m.Checkpoint, Values: mixValues(m.Values)}
+	return &Mix{Shuffle: m.Shuffle, Checkpoint: m.Checkpoint, Values: mixValuesOf(m.Values)}
 }
 
 func (d *refDeal) body() *Deal {
@@ -194,4 +195,31 @@ func (e *refEvent) body() *Event {
 			e.Table,
 		Scope: Scope(e.Scope), Deck: array(e.Deck), Latch: Latch(e.Cause), Instance: e.Instance, Reason: e.Reason,
 		Size: e.Size, Digest: array(slices.Concat(e.Root, e.Newest)), Alarm: Alarm(e.Alarm)}
+}
+
+// faultOf is the verdict of section 1.4, "" for none.
+func faultOf(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnknown):
+		return malformed
+	case errors.Is(err, ErrUnknown) && !errors.Is(err, ErrMalformed):
+		return unknown
+	}
+	return "neither: " + err.Error()
+}
+
+func mixValuesOf(values []refValue) (out []MixValue) {
+	for _, v := range values {
+		value := MixValue{Source: Source(v.Source), Cut: uint16(v.Cut)}
+		switch value.Source {
+		case SourceSlot:
+			copy(value.Slot[:], v.Value)
+		case SourceBeacon:
+			copy(value.Beacon[:], v.Value)
+		}
+		out = append(out, value)
+	}
+	return out
 }

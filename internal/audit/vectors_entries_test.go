@@ -150,7 +150,7 @@ func TestGoodEntriesCoverEveryCode(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"event", "alarm"} {
-		for code, word := range registry[list].names {
+		for code, word := range CodeNames(list) {
 			if word != "" && !count[list][uint8(code)] {
 				t.Errorf("no good entry with %s %d", list, code)
 			}
@@ -179,16 +179,16 @@ func TestBadEntries(t *testing.T) {
 	}
 }
 
-// open tells whether what is behind a code that is not known ends with the entry.
-func (e refEntry) open() bool {
-	return e.Opaque != nil || e.Event != nil && e.Event.Kind >= 128 && registry["event"].names[e.Event.Kind] == ""
+// opaque tells whether what is behind a code that is not known ends with the entry.
+func opaque(e refEntry) bool {
+	return e.Opaque != nil || e.Event != nil && e.Event.Kind >= 128 && CodeNames("event")[e.Event.Kind] == ""
 }
 
 // TestTruncated cuts every good entry at every byte, and adds a byte.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	for _, c := range loadEntries(t).Good {
-		if c.Entry.open() {
+		if opaque(c.Entry) {
 			continue
 		}
 		for n := range c.Bytes {

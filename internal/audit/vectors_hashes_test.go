@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/known"
 )
 
@@ -40,32 +38,6 @@ type commitmentVector struct {
 	Context    hexed  `json:"context"`
 	Tape       hexed  `json:"tape"`
 	Commitment hexed  `json:"commitment"`
-}
-
-type leafVector struct {
-	Name     string `json:"name"`
-	Tag      hexed  `json:"tag"`
-	Position int    `json:"position"`
-	Value    uint32 `json:"value"`
-	Salt     hexed  `json:"salt"`
-	Leaf     hexed  `json:"leaf"`
-}
-
-type placeVector struct {
-	Name      string `json:"name"`
-	Seed      hexed  `json:"seed"`
-	M         int    `json:"m"`
-	Cut       int    `json:"cut"`
-	Positions []int  `json:"positions"`
-}
-
-type shiftVector struct {
-	Name   string   `json:"name"`
-	Seed   hexed    `json:"seed"`
-	Of     uint32   `json:"of,omitempty"`
-	Ranges []uint32 `json:"ranges"`
-	Values []uint32 `json:"values"`
-	Shown  []uint32 `json:"shown"`
 }
 
 type credentialVector struct {
@@ -157,8 +129,6 @@ func (v *hashVectors) addCommitments() {
 }
 
 // encoded is the encoding of c, for expressions.
-func (c refContext) encoded() []byte { return c.bytes() }
-
 func (v *hashVectors) addShuffles() {
 	names := []string{"52 cards", "one of two cards", "9 of 52 cards", "104 cards, a drawn end_at", "a draw list",
 		"draws at the edges of lane widths", "20 of 80 numbers", "five of 2^30 numbers"}
@@ -245,7 +215,7 @@ func (v *hashVectors) addMixes() {
 		{"slots, beacon and another cut: the same seed", []refValue{slot(0), slot(1), light, {Source: 3, Cut: 18}}},
 		{"a cut alone", []refValue{{Source: 3, Cut: 1}}},
 	} {
-		v.Seeds = append(v.Seeds, seedVector{c.name, entry, c.values, refSeed(entry, c.values)})
+		v.Seeds = append(v.Seeds, seedVector{c.name, entry, inFile(c.values), refSeed(entry, c.values)})
 	}
 	seed := hexed(refSeed(entry, []refValue{slot(0)}))
 	for _, c := range [][2]int{{1, 0}, {2, 0}, {2, 1}, {9, 0}, {52, 0}, {52, 1}, {52, 51}, {416, 0}, {416, 100}} {
@@ -405,10 +375,6 @@ func TestHashVectors(t *testing.T) {
 		h := Commitment(c.Context, c.Tape)
 		holdBytes(t, c.Name, h[:], c.Commitment)
 	}
-	for _, c := range v.Leaves {
-		h := leafHash(Tag(c.Tag), c.Position, c.Value, c.Salt)
-		holdBytes(t, c.Name, h[:], c.Leaf)
-	}
 	run := vectors{Salts: v.Salts, Shuffles: v.Shuffles, Openings: v.Openings, Slots: v.Slots, Seeds: v.Seeds,
 		KeyTags: v.KeyTags,
 		KeyIDs:  v.KeyIDs, References: v.References, Children: v.Children}
@@ -461,44 +427,29 @@ func TestActVectors(t *testing.T) {
 	}
 	for _, c := range v.Acts {
 		act := parse(c.Entry).Body.(*ActEntry)
-		signed := act.Signed(parse(c.Genesis).hash())
+		signed := act.Signed(parse(c.Genesis).Hash())
 		holdBytes(t, c.Name, signed, c.Signed)
-		if got := verifyEd25519(c.Key[1:], signed, act.Signatures[0].Signature[:]); got != c.Good {
+		if got := VerifyEd25519(c.Key[1:], signed, act.Signatures[0].Signature[:]); got != c.Good {
 			t.Errorf("%s: the signature is good: %t", c.Name, got)
 		}
 	}
 }
 
-// TestPlaceVectors goes through NewOrder where the seed can be reached, and through the seed itself.
-func TestPlaceVectors(t *testing.T) {
-	v := loadHashes(t)
-	for _, c := range v.Places {
-		if got := refPositions(c.Seed, c.M, c.Cut); !slices.Equal(got, c.Positions) {
-			t.Errorf("%s: %d", c.Name, got)
-		}
-		values := []MixValue{{Source: SourceSlot, Slot: [32]byte(bytesOf("slot 0", 32))},
-			{Source: SourceCut, Cut: uint16(c.Cut)}}
-		entry := v.Seeds[0].Commit
-		parsed, err := ParseEntry(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		commit := parsed.Body.(*Commit)
-		commit.Context.Recipe.Take = c.M
-		order, err := NewOrder(tlog.RecordHash(entry), commit, &Mix{Values: values})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range c.Positions {
-			if got := order.Position(i); got != want {
-				t.Errorf("%s: place %d shows %d, want %d", c.Name, i, got, want)
-			}
-		}
+// inFile are values as the data file has them.
+func inFile(values []refValue) (out []valueVector) {
+	for _, v := range values {
+		out = append(out, valueVector(v))
 	}
-	for _, c := range v.Shifts {
-		got, err := (Order{seed: [32]byte(c.Seed), shifted: true, ranges: c.Ranges, of: c.Of}).Shows(c.Values)
-		if err != nil || !slices.Equal(got, c.Shown) {
-			t.Errorf("%s: %d, %v", c.Name, got, err)
-		}
+	return out
+}
+
+// TestTranscriptAnswers runs the known-answer test on all of testdata/transcripts.json.
+func TestTranscriptAnswers(t *testing.T) {
+	var v struct {
+		vectorHead
+		Good []transcriptVector `json:"good"`
+		Bad  []transcriptVector `json:"bad"`
 	}
+	loadVectors(t, "transcripts", &v.vectorHead, &v)
+	holdSelfTests(t, &vectors{Transcripts: v.Good}, "transcript")
 }

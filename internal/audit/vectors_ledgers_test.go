@@ -6,9 +6,14 @@ import (
 	"testing"
 )
 
+type ledgerCase struct {
+	Name    string  `json:"name"`
+	Entries []hexed `json:"entries"`
+}
+
 type ledgerVectors struct {
 	vectorHead
-	Cases []ledgerVector `json:"cases"`
+	Cases []ledgerCase `json:"cases"`
 }
 
 var ledgersHead = newHead("ledgers",
@@ -124,11 +129,11 @@ func stateStories() (names []string, stories []*story) {
 	return names, stories
 }
 
-func makeLedgers() []ledgerVector {
-	var cases []ledgerVector
+func makeLedgers() []ledgerCase {
+	var cases []ledgerCase
 	names, stories := stateStories()
 	for i, s := range stories {
-		c := ledgerVector{Name: names[i], Entries: []hexed{}}
+		c := ledgerCase{Name: names[i], Entries: []hexed{}}
 		for _, e := range s.entries {
 			c.Entries = append(c.Entries, e.bytes())
 		}
@@ -144,7 +149,7 @@ func TestLedgerVectorsAreTheReferences(t *testing.T) {
 func loadLedgers(t testing.TB) (v ledgerVectors) {
 	t.Helper()
 	loadVectors(t, "ledgers", &v.vectorHead, &v)
-	wantCases(t, "ledgers", 6, v.Cases, func(c ledgerVector) string { return c.Name })
+	wantCases(t, "ledgers", 6, v.Cases, func(c ledgerCase) string { return c.Name })
 	return v
 }
 
@@ -163,7 +168,7 @@ func TestLedgerVectors(t *testing.T) {
 				t.Fatalf("%s: entry %d: %v", c.Name, i, err)
 			}
 		}
-		want := refState(stories[i].model())
+		want := refState(stories[i].values())
 		if got := s.Encode(); !bytes.Equal(got, want) {
 			t.Errorf("%s: encodes to\n%x, want\n%x", c.Name, got, want)
 		}

@@ -130,7 +130,7 @@ func TestPinOfLaterWitness(t *testing.T) {
 	next := s.pin(func(k *refKey) {
 		k.Policy = "witness w " + refVKey("witness.example/w", signer("w")) + "\nquorum w\n"
 	})
-	if err := fold(t, s.model()).Apply(s.dated(next).entry()); !errors.Is(err, ErrUnknown) {
+	if err := fold(t, s.values()).Apply(s.dated(next).entry()); !errors.Is(err, ErrUnknown) {
 		t.Errorf("%v, want %v", err, ErrUnknown)
 	}
 }

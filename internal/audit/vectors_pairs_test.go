@@ -27,7 +27,7 @@ func pairCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) {
 			for _, two := range all {
 				told := *s
 				told.entries = append(slices.Clone(s.entries), one.e, two.e)
-				found := audited(NewState(), told.model())
+				found := audited(NewState(), told.values())
 				if found[len(s.entries)] != one.rule || len(found) > 2 {
 					panic(fmt.Sprint(one.name, ": ", found))
 				}

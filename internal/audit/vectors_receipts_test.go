@@ -9,11 +9,33 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
+// receiptCase is a receipt of the data file.
+type receiptCase struct {
+	Name  string `json:"name"`
+	VKey  string `json:"vkey,omitempty"` // in place of the file's
+	Text  string `json:"text"`
+	Step  string `json:"step"`
+	Index uint64 `json:"index,omitempty"`
+	Size  uint64 `json:"size,omitempty"`
+	Entry hexed  `json:"entry,omitempty"`
+}
+
+// checkpointCase is a checkpoint of the data file.
+type checkpointCase struct {
+	Name   string `json:"name"`
+	VKey   string `json:"vkey,omitempty"`
+	Signed string `json:"signed"`
+	Step   string `json:"step"`
+	Origin string `json:"origin,omitempty"`
+	Size   uint64 `json:"size,omitempty"`
+	Root   hexed  `json:"root,omitempty"`
+}
+
 type receiptVectors struct {
 	vectorHead
-	VKey        string             `json:"vkey"`
-	Receipts    []receiptVector    `json:"receipts"`
-	Checkpoints []checkpointVector `json:"checkpoints"`
+	VKey        string           `json:"vkey"`
+	Receipts    []receiptCase    `json:"receipts"`
+	Checkpoints []checkpointCase `json:"checkpoints"`
 }
 
 var receiptHead = newHead("receipts",
@@ -37,12 +59,12 @@ func makeReceipts() receiptVectors {
 }
 
 func (c receiptCases) add(name, step, text string) {
-	c.v.Receipts = append(c.v.Receipts, receiptVector{Name: name, Text: text, Step: step})
+	c.v.Receipts = append(c.v.Receipts, receiptCase{Name: name, Text: text, Step: step})
 }
 
 func (c receiptCases) good() {
 	add := func(name string, i, n int, signed string) {
-		c.v.Receipts = append(c.v.Receipts, receiptVector{Name: name, Text: c.h.receipt(i, n, signed), Step: proved,
+		c.v.Receipts = append(c.v.Receipts, receiptCase{Name: name, Text: c.h.receipt(i, n, signed), Step: proved,
 			Index: uint64(i), Size: uint64(n), Entry: c.h.entries[i]})
 	}
 	add("the genesis alone: no hashes", 0, 1, c.h.signed(1))
@@ -156,7 +178,7 @@ func (c receiptCases) otherContents() {
 		h.receipt(5, 11, refNote(other, refSign(other, "casino.example/other", signer(houseKey)))))
 	c.add("of another origin, under the trusted key's name", stepFormat,
 		h.receipt(5, 11, refNote(other, refSign(other, sampleOrigin, signer(houseKey)))))
-	c.v.Receipts = append(c.v.Receipts, receiptVector{Name: "another key is trusted",
+	c.v.Receipts = append(c.v.Receipts, receiptCase{Name: "another key is trusted",
 		VKey: refVKey(sampleOrigin, signer("2")),
 		Text: h.receipt(5, 11, signed), Step: stepSignature})
 
@@ -188,17 +210,17 @@ func swapLetter(c byte) string {
 func (c receiptCases) checkpoints() {
 	h := c.h
 	add := func(name, step, signed string) {
-		c.v.Checkpoints = append(c.v.Checkpoints, checkpointVector{Name: name, Signed: signed, Step: step})
+		c.v.Checkpoints = append(c.v.Checkpoints, checkpointCase{Name: name, Signed: signed, Step: step})
 	}
 	for _, n := range []int{1, 2, 11} {
 		c.v.Checkpoints = append(c.v.Checkpoints,
-			checkpointVector{Name: fmt.Sprintf("size %d", n), Signed: h.signed(n), Step: proved,
+			checkpointCase{Name: fmt.Sprintf("size %d", n), Signed: h.signed(n), Step: proved,
 				Origin: sampleOrigin, Size: uint64(n), Root: refRoot(h.leaves[:n])})
 	}
 	sign := func(text string) string { return refNote(text, refSign(text, sampleOrigin, signer(houseKey))) }
 	huge := refCheckpoint(sampleOrigin, maxInteger, refRoot(nil))
 	c.v.Checkpoints = append(c.v.Checkpoints,
-		checkpointVector{Name: "the largest size", Signed: sign(huge), Step: proved,
+		checkpointCase{Name: "the largest size", Signed: sign(huge), Step: proved,
 			Origin: sampleOrigin, Size: maxInteger, Root: refRoot(nil)})
 	root := refBase64(refRoot(h.leaves))
 	for _, b := range [][2]string{
@@ -234,8 +256,8 @@ func TestReceiptVectorsAreTheReferences(t *testing.T) {
 func loadReceipts(t testing.TB) (v receiptVectors) {
 	t.Helper()
 	loadVectors(t, "receipts", &v.vectorHead, &v)
-	wantCases(t, "receipts", 70, v.Receipts, func(c receiptVector) string { return c.Name })
-	wantCases(t, "checkpoints", 20, v.Checkpoints, func(c checkpointVector) string { return c.Name })
+	wantCases(t, "receipts", 70, v.Receipts, func(c receiptCase) string { return c.Name })
+	wantCases(t, "checkpoints", 20, v.Checkpoints, func(c checkpointCase) string { return c.Name })
 	for i := range v.Receipts {
 		if v.Receipts[i].VKey == "" {
 			v.Receipts[i].VKey = v.VKey

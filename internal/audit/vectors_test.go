@@ -70,11 +70,8 @@ func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
 // holdVectors holds a stored file against what the reference makes, and writes it with -update.
 func holdVectors(t *testing.T, name string, made []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".json")
+	path := dataFile(name)
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
 		if err := os.WriteFile(path, made, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -84,14 +81,28 @@ func holdVectors(t *testing.T, name string, made []byte) {
 	}
 }
 
-// loadVectors reads a file strictly into v and checks its head.
-func loadVectors(t testing.TB, name string, head *vectorHead, v any) {
+// dataFile is the path of a data file, from the directory of package audit or of one below it.
+func dataFile(name string) string {
+	if _, err := os.Stat("testdata/entries.json"); err != nil {
+		return filepath.Join("../testdata", name+".json")
+	}
+	return filepath.Join("testdata", name+".json")
+}
+
+// readVectors reads a file.
+func readVectors(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	b, err := os.ReadFile(dataFile(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
+	return b
+}
+
+// loadVectors reads a file strictly into v and checks its head.
+func loadVectors(t testing.TB, name string, head *vectorHead, v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(readVectors(t, name)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		t.Fatalf("reading %s.json: %v", name, err)
@@ -115,4 +126,41 @@ func wantCases[T any](t testing.TB, what string, atLeast int, cases []T, name fu
 			seen[n] = true
 		}
 	}
+}
+
+// seeds adds a corpus and fails when there is none.
+func seeds[T any](f *testing.F, atLeast int, corpus []T) {
+	f.Helper()
+	if len(corpus) < atLeast {
+		f.Fatalf("only %d seeds", len(corpus))
+	}
+	for _, s := range corpus {
+		f.Add(s)
+	}
+}
+
+type leafVector struct {
+	Name     string `json:"name"`
+	Tag      hexed  `json:"tag"`
+	Position int    `json:"position"`
+	Value    uint32 `json:"value"`
+	Salt     hexed  `json:"salt"`
+	Leaf     hexed  `json:"leaf"`
+}
+
+type placeVector struct {
+	Name      string `json:"name"`
+	Seed      hexed  `json:"seed"`
+	M         int    `json:"m"`
+	Cut       int    `json:"cut"`
+	Positions []int  `json:"positions"`
+}
+
+type shiftVector struct {
+	Name   string   `json:"name"`
+	Seed   hexed    `json:"seed"`
+	Of     uint32   `json:"of,omitempty"`
+	Ranges []uint32 `json:"ranges"`
+	Values []uint32 `json:"values"`
+	Shown  []uint32 `json:"shown"`
 }

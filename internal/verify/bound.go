@@ -22,7 +22,7 @@ type Bound struct {
 
 // NewBound returns what binds the places of a shuffle. Its order is not known.
 func NewBound(c *audit.Commit) Bound {
-	return Bound{Commit: c, Tag: c.Tag(), Values: make(map[int]uint32), shown: make(map[uint32]int)}
+	return Bound{Commit: c, Tag: audit.TagOf(c), Values: make(map[int]uint32), shown: make(map[uint32]int)}
 }
 
 // Opened is a place with the opening of the position that it shows.
@@ -90,7 +90,7 @@ func (b *Bound) openedBy(o Opened) error {
 	if v, ok := b.Order.Given(o.Place); !ok || v != o.By.Value {
 		return fmt.Errorf("the deal has %d of the co-dealer, and its opening %d", v, o.By.Value)
 	}
-	if err := o.By.Check(b.Second.Tag(), b.Second.DeckRoot, b.Second.Context.Recipe.Positions()); err != nil {
+	if err := o.By.Check(audit.TagOf(b.Second), b.Second.DeckRoot, b.Second.Context.Recipe.Positions()); err != nil {
 		return fmt.Errorf("the co-dealer's opening: %w", err)
 	}
 	return nil

@@ -306,7 +306,7 @@ func cheatingOrders(b *badAdder) {
 			c.DeckRoot = g.tree.Root()
 		})
 	order(stepOrder, "other-salts", "the right order under other salts", true, func(c *audit.Commit, g *game) {
-		g.tree = audit.NewDeckTree(c.Tag(), g.values, seeded("salts", 32*6))
+		g.tree = audit.NewDeckTree(audit.TagOf(c), g.values, seeded("salts", 32*6))
 		c.DeckRoot = g.tree.Root()
 	})
 	order(stepOrder, "modulo-without-rejection", "a shuffle that does not reject lanes", true,

@@ -373,7 +373,7 @@ func (g *game) lay(c *audit.Commit) {
 // plant builds the tree over values.
 func (g *game) plant(c *audit.Commit, values []uint32) {
 	g.values = values
-	g.tree = audit.NewDeckTree(c.Tag(), values, audit.Salts(c.Commitment, g.tape, len(values)))
+	g.tree = audit.NewDeckTree(audit.TagOf(c), values, audit.Salts(c.Commitment, g.tape, len(values)))
 	c.DeckRoot = g.tree.Root()
 }
 

@@ -67,7 +67,7 @@ func (c *checker) open(s *committed, place int, card audit.Card) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Check(s.commit.Tag(), s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
+	if err := o.Check(audit.TagOf(s.commit), s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
 		return err
 	}
 	c.mu.Lock()

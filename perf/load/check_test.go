@@ -191,7 +191,7 @@ func TestCheck(t *testing.T) {
 	}
 	// A tree that has one card twice.
 	marks := make([]uint32, 52)
-	doubled := audit.NewDeckTree(first.Tag(), marks, audit.Salts([32]byte{}, tape(0), 52))
+	doubled := audit.NewDeckTree(audit.TagOf(first), marks, audit.Salts([32]byte{}, tape(0), 52))
 	twice := *first
 	twice.DeckRoot = doubled.Root()
 	two := sign(t, key, deal, &twice, second, deal, end, later)

@@ -134,7 +134,7 @@ func opens(r *record.Record, o *Order, d *audit.Deal, cards []audit.Card) (value
 		if card.Place != places[i] || opening.Position != card.Place {
 			return nil, fmt.Errorf("place %d was opened instead of place %d", card.Place, places[i])
 		}
-		err = opening.Check(o.commit.Tag(), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
+		err = opening.Check(audit.TagOf(o.commit), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
 		if err != nil {
 			return nil, fmt.Errorf("place %d: %w", card.Place, err)
 		}

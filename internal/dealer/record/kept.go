@@ -77,7 +77,7 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, er
 			}
 			o, err := card.Opening()
 			if err == nil {
-				err = o.Check(r.Commit.Tag(), tlog.Hash(r.Commit.DeckRoot), r.Commit.Context.Recipe.Positions())
+				err = o.Check(audit.TagOf(r.Commit), tlog.Hash(r.Commit.DeckRoot), r.Commit.Context.Recipe.Positions())
 			}
 			if err == nil && (o.Position != order.Position(place) || names != nil && int(o.Value) >= len(names)) {
 				err = errors.New("another card")

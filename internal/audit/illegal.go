@@ -1,7 +1,5 @@
 package audit
 
-import "slices"
-
 // The rules of legality, by code, in the order they are checked (docs/SPEC.md section 9).
 const (
 	RuleGenesisFirst  = "genesis_first"  // entry 0 is the genesis, no other is
@@ -46,44 +44,11 @@ const (
 // sequencer's store and an audit of the whole ledger check it.
 const RuleSlot = "slot"
 
-// table returns the table, made when it is new.
-func (s *State) table(name string) *table {
-	t := s.tables[name]
-	if t == nil {
-		t = &table{name: name}
-		s.tables[name] = t
-		s.push(func() { delete(s.tables, name) })
-	}
-	return t
+// Illegal is a rule that an entry breaks (docs/SPEC.md section 9). Code is one
+// of the Rule constants; it is stable and goes to callers.
+type Illegal struct {
+	Code   string
+	Detail string
 }
 
-// begun takes a shuffle from those of its table that were not dealt from; most often it is the
-// first. The slice before stays as it is, for Rollback.
-func (s *State) begun(o opened) {
-	t, before := o.table, o.table.waiting
-	s.push(func() { t.waiting = before })
-	switch i, found := slices.BinarySearch(t.waiting, o.id); {
-	case !found:
-	case i == 0:
-		t.waiting = t.waiting[1:]
-	default:
-		t.waiting = slices.Concat(t.waiting[:i], t.waiting[i+1:])
-	}
-}
-
-// stillWaiting returns what waits when a table has opened or closed. A close sets aside what has not begun, all at
-// once. The cards of a child's ancestors are in play, and another ledger holds to an order.
-func (s *State) stillWaiting(t *table) []uint64 {
-	return slices.DeleteFunc(slices.Clone(t.waiting), func(id uint64) bool {
-		o, _ := s.open.find(id)
-		return t.closed && !o.child && !o.forLedger
-	})
-}
-
-// Next returns the serial and the previous index that the next commit of the table must carry.
-func (s *State) Next(name string) (serial, previous uint64) {
-	if t := s.tables[name]; t != nil {
-		return t.serial + 1, t.last
-	}
-	return 1, 0
-}
+func (e *Illegal) Error() string { return e.Code + ": " + e.Detail }
