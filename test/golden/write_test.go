@@ -38,12 +38,12 @@ const (
 type file struct {
 	Name  string         `json:"name"`
 	About string         `json:"about"`
-	Trust trust          `json:"trust"`
+	Trust pinned         `json:"trust"`
 	File  string         `json:"file"`
 	Want  map[string]any `json:"want"`
 }
 
-type trust struct {
+type pinned struct {
 	VKey     string   `json:"vkey,omitempty"`
 	Policy   string   `json:"policy,omitempty"`
 	Slots    [][]byte `json:"slots,omitempty"`
@@ -71,7 +71,7 @@ type ticket struct {
 
 // add judges a file, and keeps it with the verdict. Every file of an honest house must be proved,
 // except the file of a lost tape.
-func (s *story) add(name, about, text string, by trust) {
+func (s *story) add(name, about, text string, by pinned) {
 	s.t.Helper()
 	t := verify.Trust{VKey: by.VKey, Auditors: by.Auditors}
 	for _, v := range by.Slots {
@@ -148,7 +148,7 @@ func (s *story) file(d *daemon, id uint64, name, about string, views ...api.View
 		case v.Auditor:
 			as += "-auditor"
 		}
-		by := trust{Policy: d.trusted(), Auditors: s.auditors}
+		by := pinned{Policy: d.trusted(), Auditors: s.auditors}
 		if strings.HasPrefix(name, "blind") {
 			by.CoDealer = s.coDealer
 		}
@@ -160,7 +160,7 @@ func (s *story) file(d *daemon, id uint64, name, about string, views ...api.View
 func (s *story) slots(d *daemon, id uint64, name, about string, values [][32]byte) {
 	b, err := d.Transcript(s.t.Context(), id, api.View{})
 	must(s.t, err)
-	by := trust{Policy: d.trusted()}
+	by := pinned{Policy: d.trusted()}
 	for _, v := range values {
 		by.Slots = append(by.Slots, v[:])
 	}
@@ -195,7 +195,7 @@ func (s *story) receipts(d *daemon) {
 	for _, of := range slices.Sorted(maps.Keys(newest)) {
 		text, err := d.ledger.Receipt(s.t.Context(), newest[of])
 		must(s.t, err)
-		s.add(fmt.Sprintf("%s-receipt-%s", d.name(), of), "the receipt of an entry", text, trust{Policy: d.trusted()})
+		s.add(fmt.Sprintf("%s-receipt-%s", d.name(), of), "the receipt of an entry", text, pinned{Policy: d.trusted()})
 	}
 }
 
