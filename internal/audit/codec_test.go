@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -222,5 +223,16 @@ func TestEncodeSmuggles(t *testing.T) {
 	if b, err := outer.Encode(); err == nil {
 		got, err := ParseEntry(b)
 		t.Errorf("encodes to an entry of another actor: %+v, %v", got, err)
+	}
+}
+
+// TestInstant: every day of 400 years and more, as package time has it.
+func TestInstant(t *testing.T) {
+	t.Parallel()
+	for day := range int64(150_000) {
+		ms := day*86_400_000 + day*7919%86_400_000
+		if want := time.UnixMilli(ms).UTC().Format(time.RFC3339); Instant(ms) != want {
+			t.Fatalf("%d: %s, want %s", ms, Instant(ms), want)
+		}
 	}
 }

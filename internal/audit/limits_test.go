@@ -491,7 +491,8 @@ func limitsOfEvents() []limit {
 			func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: 130, Reason: letters(n)}) }},
 		{"bytes of a kernel release", 0, 64, "", malformed,
 			func(n uint64) refEntry { e := start; e.Kernel = letters(n); return event(e) }},
-		{"vdso", 0, 2, "", unknown, func(n uint64) refEntry { e := start; e.VDSO = uint8(n); return event(e) }},
+		{"vdso", 0, 2, "", unknown,
+			func(n uint64) refEntry { e := start; e.VDSO = uint8(n); return event(e) }},
 		{"bytes behind a kind", 0, 1024, "", malformed,
 			func(n uint64) refEntry { return event(refEvent{Kind: 131, Opaque: make(hexed, n)}) }},
 		integer("adopted size", 0, func(n uint64) refEntry {

@@ -2,11 +2,14 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
+	"shuffled/internal/term"
+	"shuffled/migrations"
 )
 
 // database opens a database as a daemon does, and checks what a daemon does not check: rights, guards, version and
@@ -63,4 +66,33 @@ func (d *doctor) clock(other time.Time) {
 		return
 	}
 	d.ok(check, "this host's clock and that clock differ by %s", apart)
+}
+
+// MigrateCmd is shuffled migrate.
+type MigrateCmd struct {
+	Up migrateUpCmd `cmd:"" help:"Create the tables, or bring them to the newest version."`
+}
+
+type migrateUpCmd struct {
+	place.Flags
+	NoGuards bool `help:"Make the tables without the triggers that guard them, for a database engine that has no such triggers."`
+}
+
+func (migrateUpCmd) Help() string {
+	return "Example:\n  shuffled migrate up --database postgres://owner@db/shuffled"
+}
+
+func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
+	all, err := c.LoadEach()
+	if err != nil {
+		return err
+	}
+	return place.Each(all, func(cfg *config.Config) error {
+		if err := place.MigrateUp(ctx, cfg, c.NoGuards); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(s.Out, "%s: schema %d of %d, up to date\n", place.Where(cfg), migrations.Latest,
+			migrations.Latest)
+		return err
+	})
 }
