@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/outbound"
 	"shuffled/internal/shuffle"
 	meaning "shuffled/internal/terms"
@@ -62,7 +63,7 @@ type Client struct {
 	origin string // of the ledger, and the name of its keys
 	http   *http.Client
 	keys   []note.Verifier
-	policy *audit.Policy // nil: none was given
+	policy *trust.Policy // nil: none was given
 	signed verify.Trust  // the keys alone
 	full   verify.Trust  // the keys, and the policy's quorum if there is one
 

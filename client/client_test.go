@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"shuffled/internal/audit"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/audit"
 	"shuffled/internal/verify"
 )
 

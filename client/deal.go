@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/beacon"
 	"shuffled/internal/verify"
 )
@@ -163,8 +164,8 @@ func opened(card Card) verify.Opened {
 	return o
 }
 
-func opening(position int, value uint32, salt Hash, proof []Hash) audit.Opening {
-	o := audit.Opening{Position: position, Value: value, Salt: salt}
+func opening(position int, value uint32, salt Hash, proof []Hash) openings.Opening {
+	o := openings.Opening{Position: position, Value: value, Salt: salt}
 	for _, h := range proof {
 		o.Proof = append(o.Proof, tlog.Hash(h))
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -15,7 +16,7 @@ type rigged struct {
 	*house
 	commit *audit.Commit
 	tape   []byte
-	tree   *audit.DeckTree
+	tree   *openings.DeckTree
 }
 
 // rig commits to the values that the tape gives, changed by cheat.
@@ -34,8 +35,8 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 	if cheat != nil {
 		cheat(out.Values)
 	}
-	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
+	commitment := openings.Commitment(c.Encode(), tape)
+	tree := openings.NewDeckTree(openings.LeafTag(commitment, c.Encode()), out.Values, openings.Salts(commitment, tape,
 		len(out.Values)))
 	return &rigged{h, &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1,
 		CloseBy: 5000}, tape, tree}
@@ -60,7 +61,7 @@ func (r *rigged) committed() *Committed {
 var fiveNames, _ = shuffle.NewDeck([]string{"a", "b", "c", "d", "e"})
 
 // cardAt is what an answer opens at a place.
-func cardAt(c *audit.Context, tree *audit.DeckTree, place, position int) Card {
+func cardAt(c *audit.Context, tree *openings.DeckTree, place, position int) Card {
 	o := tree.Open(position)
 	card := Card{Place: place, Position: position, Value: o.Value, Salt: o.Salt}
 	if !c.IsDraw() && int(o.Value) < fiveNames.Len() {
@@ -220,7 +221,7 @@ func TestHostileMix(t *testing.T) {
 	s = draws.committed()
 	r = draws
 	expect(t, "an honest mix of draws", mixed(s, given[:1], missing), false)
-	order, err := audit.NewOrder(s.entry.leaf, draws.commit, &audit.Mix{Values: given[:1]})
+	order, err := openings.NewOrder(s.entry.leaf, draws.commit, &audit.Mix{Values: given[:1]})
 	if err != nil {
 		t.Fatal(err)
 	}

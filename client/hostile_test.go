@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -96,7 +97,7 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 }
 
 // commit returns a commit to an honest shuffle of three cards, and its tape and tree.
-func (h *house) commit() (*audit.Commit, []byte, *audit.DeckTree) {
+func (h *house) commit() (*audit.Commit, []byte, *openings.DeckTree) {
 	h.t.Helper()
 	deck, err := shuffle.NewDeck([]string{"a", "b", "c"})
 	if err != nil {
@@ -110,8 +111,8 @@ func (h *house) commit() (*audit.Commit, []byte, *audit.DeckTree) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), result.Values, audit.Salts(commitment, tape, 3))
+	commitment := openings.Commitment(c.Encode(), tape)
+	tree := openings.NewDeckTree(openings.LeafTag(commitment, c.Encode()), result.Values, openings.Salts(commitment, tape, 3))
 	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape,
 		tree
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // Keys returns the ledger's keys, policies and retirements. Each is proved under the pinned key to stand in the entry
@@ -59,7 +60,7 @@ func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) {
 
 // saidBy returns what an entry says of keys, as the daemon tells it.
 func (c *Client) saidBy(e proved) (keys []Key) {
-	for _, r := range audit.KeyRecords(e.index, e.Entry) {
+	for _, r := range trust.KeyRecords(e.index, e.Entry) {
 		k := Key{Subject: KeySubject(r.Subject.String()), Entry: e.index, Time: timestamp(r.Time)}
 		if r.Subject != audit.SubjectPolicy {
 			k.ID = new(Hash(r.ID))

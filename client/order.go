@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // Dealing blind (docs/BLIND.md). The client of a house also checks each card against the co-dealer's commit. With Ask
@@ -46,7 +47,7 @@ func (s *Committed) ordered(receipt string) error {
 // Given is a deal of an order for the caller's ledger, with the openings of its places that are not dealt aside.
 type Given struct {
 	Receipt string // of the deal, under a checkpoint that the quorum of Config.Policy cosigned
-	Cards   []audit.Card
+	Cards   []openings.Card
 	Last    audit.Last // of the checkpoint that the caller named, in the tree of that of Receipt
 }
 
@@ -74,7 +75,7 @@ func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given
 	}
 	g := &Given{Receipt: told.Receipt}
 	for _, card := range told.Cards {
-		g.Cards = append(g.Cards, audit.NewCard(card.Place, opened(card).Opening, deref(card.Card)))
+		g.Cards = append(g.Cards, openings.NewCard(card.Place, opened(card).Opening, deref(card.Card)))
 	}
 	if told.Last != nil { // the caller checks it
 		g.Last.Leaf = tlog.Hash(told.Last.Leaf)
@@ -147,7 +148,7 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int, since uint6
 			return nil, err
 		}
 		if d, ok := e.Body.(*audit.Deal); ok && d.First == first {
-			g := &Given{Receipt: file.Receipt(i), Cards: slices.DeleteFunc(file.Cards, func(card audit.Card) bool {
+			g := &Given{Receipt: file.Receipt(i), Cards: slices.DeleteFunc(file.Cards, func(card openings.Card) bool {
 				return card.Place < first || card.Place >= first+d.Count()
 			})}
 			return g, c.tie(ctx, g, []byte(file.Checkpoint), since)

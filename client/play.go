@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/verify"
 )
 
@@ -30,7 +31,7 @@ func newPlay(s *Committed) play {
 	ctx := s.commit.Context
 	p := play{bound: verify.NewBound(s.commit), dealt: make(map[int]CardShown)}
 	if len(ctx.Mixed()) == 0 {
-		p.bound.Order, _ = audit.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
+		p.bound.Order, _ = openings.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
 		p.ordered = true
 	}
 	switch r := ctx.Recipe; {
@@ -103,7 +104,7 @@ func (s *Committed) keep(cards []CardShown, shows []uint32, next int) {
 
 // mixed takes in the mix.
 func (s *Committed) mixed(m *audit.Mix) error {
-	order, err := audit.NewOrder(s.entry.leaf, s.commit, m)
+	order, err := openings.NewOrder(s.entry.leaf, s.commit, m)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (s *Committed) finish(tape []byte) (what string, err error) {
 	const other = "the tape is not the one committed to"
 	ctx := s.commit.Context
 	context := ctx.Encode()
-	if audit.Commitment(context, tape) != s.commit.Commitment {
+	if openings.Commitment(context, tape) != s.commit.Commitment {
 		return other, nil
 	}
 	out, err := ctx.Recipe.Run(tape)
@@ -183,7 +184,7 @@ func (s *Committed) finish(tape []byte) (what string, err error) {
 			values[i] = s.parent[x]
 		}
 	}
-	if audit.DeckRoot(s.commit.Commitment, context, tape, values) != tlog.Hash(s.commit.DeckRoot) {
+	if openings.DeckRoot(s.commit.Commitment, context, tape, values) != tlog.Hash(s.commit.DeckRoot) {
 		return "the tape leads to another order than the one committed to", nil
 	}
 	for position, value := range s.play.bound.Values {

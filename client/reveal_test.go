@@ -7,6 +7,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // TestReveal shows hands and an exposed burn before the close and with it. What nobody showed
@@ -64,7 +65,7 @@ func TestReveal(t *testing.T) {
 			refused(client.CodeNotOpen, places(1))
 			text, err := d.of("", nil).Transcript(ctx, s.ID, "") // what everybody may see
 			must(t, err)
-			file, err := audit.ParseTranscript(text)
+			file, err := openings.ParseTranscript(text)
 			must(t, err)
 			want := []int{0, 1, 2, 3, 4, 5}
 			if disclosure == audit.DisclosureAuditor {

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/keys"
 	"shuffled/internal/verify"
 )
@@ -72,14 +73,14 @@ func TestAddStatement(t *testing.T) {
 	check(err)
 	file, err := c.Transcript(t.Context(), s.ID, "")
 	check(err)
-	parsed, err := audit.ParseTranscript(file)
+	parsed, err := openings.ParseTranscript(file)
 	check(err)
 	leaf := func(i int) tlog.Hash {
 		r, err := audit.ParseReceipt(parsed.Receipts[i])
 		check(err)
 		return tlog.RecordHash(r.Entry)
 	}
-	st := audit.Statement{Origin: d.origin, ID: s.ID, Commit: leaf(1), Disclosed: leaf(2)}
+	st := openings.Statement{Origin: d.origin, ID: s.ID, Commit: leaf(1), Disclosed: leaf(2)}
 	private, vkey, err := note.GenerateKey(nil, "lab.example")
 	check(err)
 	signer, err := note.NewSigner(private)

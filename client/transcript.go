@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/verify"
 )
@@ -19,7 +20,7 @@ func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([
 }
 
 func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) (answer []byte,
-	v *verify.Verdict, file *audit.Transcript, err error) {
+	v *verify.Verdict, file *openings.Transcript, err error) {
 	var params GetTranscriptParams
 	if recipient != "" {
 		params.Recipient = &recipient
@@ -52,8 +53,8 @@ func (c *Client) transcript(ctx context.Context, id uint64, recipient string, tr
 }
 
 // holdTranscript accepts the checkpoints of a transcript that was proved.
-func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) (*audit.Transcript, error) {
-	file, err := audit.ParseTranscript(answer)
+func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) (*openings.Transcript, error) {
+	file, err := openings.ParseTranscript(answer)
 	if err != nil {
 		return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
 	}
@@ -169,7 +170,7 @@ func (c *Client) learnNames(ctx context.Context, s *Committed) error {
 // it. The shuffle's transcripts carry it from then on. It takes an auditor's token, and returns how many statements the
 // transcripts carry then. A statement that was given before gets the same answer.
 func (c *Client) AddStatement(ctx context.Context, statement string) (int, error) {
-	s, err := audit.ParseStatement([]byte(statement))
+	s, err := openings.ParseStatement([]byte(statement))
 	if err != nil {
 		return 0, fmt.Errorf("reading a statement: %w", err)
 	}

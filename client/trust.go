@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/verify"
 )
 
@@ -20,7 +20,7 @@ func (c *Client) trust() error {
 		c.full.Policy = []byte(c.cfg.Policy)
 		c.signed.Policy = withoutQuorum(c.cfg.Policy)
 	}
-	t, err := audit.ParseTrust(c.full.VKey, c.full.Policy)
+	t, err := trust.ParseTrust(c.full.VKey, c.full.Policy)
 	if err != nil {
 		return err
 	}

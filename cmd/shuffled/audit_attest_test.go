@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
@@ -70,7 +71,7 @@ func TestAuditAttest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := audit.ParseStatement(b)
+			s, err := openings.ParseStatement(b)
 			if err != nil || !s.SignedBy(key) || s.Origin != inspecttest.Origin ||
 				filepath.Base(name) != fmt.Sprintf("%d.statement", s.ID) {
 				t.Errorf("%s: %+v, %v", name, s, err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/keys"
 	"shuffled/internal/shuffle"
@@ -29,9 +30,9 @@ var hashed = regexp.MustCompile(`-[0-9a-f]{64}`)
 func outcomeOf(t *testing.T, s inspecttest.Made, mixed bool) []uint32 {
 	t.Helper()
 	c, values := s.Commit.Context, s.Values
-	seed := audit.MixSeed(s.Leaf, nil)
+	seed := openings.MixSeed(s.Leaf, nil)
 	if mixed {
-		seed = audit.MixSeed(s.Leaf, []audit.MixValue{{Source: audit.SourceSlot, Slot: s.Slots[0]}})
+		seed = openings.MixSeed(s.Leaf, []audit.MixValue{{Source: audit.SourceSlot, Slot: s.Slots[0]}})
 	}
 	var err error
 	switch {

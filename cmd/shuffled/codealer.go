@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer/blind"
@@ -28,7 +28,7 @@ func readHouses(files []string) (map[string]blind.House, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the policy of a house: %w", err)
 		}
-		trusted, err := audit.ParseTrust("", text)
+		trusted, err := trust.ParseTrust("", text)
 		if err != nil {
 			return nil, fmt.Errorf("reading the policy of a house: %s: %w", path, err)
 		}

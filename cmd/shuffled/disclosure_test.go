@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/keys"
 	"shuffled/internal/needle"
@@ -42,7 +43,7 @@ func (d *daemon) closeOf(id uint64) *audit.Close {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	tr, err := audit.ParseTranscript(text)
+	tr, err := openings.ParseTranscript(text)
 	if err != nil {
 		d.t.Fatal(err)
 	}

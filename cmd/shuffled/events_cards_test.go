@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/needle"
 )
@@ -143,7 +144,7 @@ func (g *secretGames) commit(route string, body map[string]any, n int) (path str
 	return fmt.Sprintf("/v1/main/shuffles/%d/", made.ID), func() {
 		tape := g.d.disclosedTape(made.ID)
 		g.secrets.Bytes(fmt.Sprint("tape ", made.ID), tape)
-		salts := audit.Salts([32]byte(made.Commitment), tape, n)
+		salts := openings.Salts([32]byte(made.Commitment), tape, n)
 		for p := range n {
 			g.secrets.Bytes(fmt.Sprint("salt ", p, " of ", made.ID), salts[32*p:32*p+32])
 		}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store/postgres"
@@ -88,7 +89,7 @@ func (r *replicas) recompute(store ledger.Store) *oracle {
 		r.t.Fatal(err)
 	}
 	o := &oracle{roots: make(map[uint64]tlog.Hash)}
-	state, tags, tables := audit.NewState(), make(map[[32]byte]bool), make(map[string]audit.Commit)
+	state, tags, tables := rules.NewState(), make(map[[32]byte]bool), make(map[string]audit.Commit)
 	last := make(map[string]uint64)
 	var edge []subtree
 	for row, err := range store.Rows(ctx, id, 0, head.Size) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
@@ -84,11 +84,11 @@ type closing struct {
 
 func (c closing) ID() ledger.ID { return c.id }
 
-func (c closing) OpenAt(ctx context.Context, size uint64) (open []audit.OpenRef, err error) {
+func (c closing) OpenAt(ctx context.Context, size uint64) (open []rules.OpenRef, err error) {
 	list, err := c.store.Commits(ctx, c.id, ledger.CommitQuery{To: size, Limit: 99})
 	for _, e := range list {
 		if e.Close == nil {
-			open = append(open, audit.OpenRef{ID: e.Index, Table: "t-1"})
+			open = append(open, rules.OpenRef{ID: e.Index, Table: "t-1"})
 		}
 	}
 	return open, err

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -105,7 +106,7 @@ type game struct {
 	id     uint64
 	deck   []string
 	tape   []byte
-	tree   *audit.DeckTree
+	tree   *openings.DeckTree
 	dealt  []audit.Run
 	places []uint64 // indexes of the shuffle's entries, the genesis first
 }
@@ -128,8 +129,8 @@ func (s *sampler) commit(deck []string, c audit.Context) *game {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	commitment := audit.Commitment(c.Encode(), g.tape)
-	g.tree = audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, g.tape,
+	commitment := openings.Commitment(c.Encode(), g.tape)
+	g.tree = openings.NewDeckTree(openings.LeafTag(commitment, c.Encode()), out.Values, openings.Salts(commitment, g.tape,
 		len(out.Values)))
 	g.id = s.append(&audit.Commit{Context: &c, Commitment: commitment, DeckRoot: g.tree.Root(), Serial: 1,
 		CloseBy: sampleStart + 3_600_000, GameRef: "hand-42", Instance: 1})
@@ -173,10 +174,10 @@ func (s *sampler) receipts(indexes ...uint64) []string {
 }
 
 // transcript is the game's file: every dealt card, or one recipient's.
-func (g *game) transcript(recipient string) *audit.Transcript {
+func (g *game) transcript(recipient string) *openings.Transcript {
 	g.s.t.Helper()
-	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Cards: []audit.Card{}}
+	f := &openings.Transcript{Format: openings.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
+		Cards: []openings.Card{}}
 	for _, text := range g.s.receipts(g.places...) {
 		receipt, checkpoint, _ := strings.Cut(text, "\n\n")
 		f.Checkpoint, f.Receipts = checkpoint, append(f.Receipts, receipt+"\n\n")
@@ -189,7 +190,7 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 				if g.deck != nil {
 					name = g.deck[o.Value]
 				}
-				f.Cards = append(f.Cards, audit.NewCard(place, o, name))
+				f.Cards = append(f.Cards, openings.NewCard(place, o, name))
 			}
 			place++
 		}
@@ -197,7 +198,7 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 	return f
 }
 
-func marshal(t *testing.T, f *audit.Transcript) []byte {
+func marshal(t *testing.T, f *openings.Transcript) []byte {
 	t.Helper()
 	b, err := f.Marshal()
 	if err != nil {

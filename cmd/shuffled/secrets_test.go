@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/keys"
 	"shuffled/internal/needle"
 	"shuffled/internal/testdb"
@@ -187,7 +187,7 @@ func searchFor(t *testing.T, d *daemon, s sinks, hands []playedHand) {
 			t.Fatalf("a close discloses %d bytes", len(h.tape))
 		}
 		hidden.Bytes(fmt.Sprintf("the tape of %d", h.id), h.tape)
-		salts := audit.Salts(h.commitment, h.tape, 52)
+		salts := openings.Salts(h.commitment, h.tape, 52)
 		for p := dealtOfHand; p < 52; p++ {
 			hidden.Bytes(fmt.Sprintf("salt %d of %d", p, h.id), salts[32*p:32*p+32])
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/cli/player"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -88,7 +89,7 @@ func TestVerifyMySlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, policy := write("file", []byte(v.File)), write("policy", []byte(v.Trust.Policy))
-	parsed, err := audit.ParseTranscript([]byte(v.File))
+	parsed, err := openings.ParseTranscript([]byte(v.File))
 	if err != nil {
 		t.Fatal(err)
 	}

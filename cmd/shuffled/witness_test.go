@@ -22,6 +22,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
@@ -177,7 +178,7 @@ func TestWitnessServe(t *testing.T) {
 	if p.told.PolicyLine != wantLine || fmt.Sprint(p.told.Logs) != "[example.org/grows]" {
 		t.Errorf("%+v", p.told)
 	}
-	ours, err := audit.ParsePolicy([]byte(p.told.PolicyLine + "\nquorum witness.example.org/w1\n"))
+	ours, err := trust.ParsePolicy([]byte(p.told.PolicyLine + "\nquorum witness.example.org/w1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

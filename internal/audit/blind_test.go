@@ -1,26 +1,27 @@
-package audit
+package audit_test
 
 import (
 	"encoding/hex"
 	"strings"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 )
 
 // TestHistory: the example of docs/SPEC-BLIND.md section 3, and texts that are no history.
 func TestHistory(t *testing.T) {
 	text := "seat-a post 1 00112233445566778899aabbccddeeff\nflop\n"
-	state := StateHash([]byte(text))
+	state := audit.StateHash([]byte(text))
 	if got := hex.EncodeToString(state[:]); got != "ad4c5701947db51d60b098c007e4c188431e3e04d2e23e4c0f954ef87c087457" {
 		t.Errorf("the state is %s", got)
 	}
 	for history, want := range map[string]int{text: 2, text + "turn\n": 2, "": -1, text[:len(text)-5]: -1} {
-		if got, ok := BehindLine([]byte(history), state); ok != (want >= 0) || ok && got != want {
+		if got, ok := audit.BehindLine([]byte(history), state); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: behind line %d, %t", history, got, ok)
 		}
 	}
-	if n, ok := BehindLine([]byte(text), StateHash(nil)); n != 0 || !ok {
+	if n, ok := audit.BehindLine([]byte(text), audit.StateHash(nil)); n != 0 || !ok {
 		t.Errorf("before the first line: %d, %t", n, ok)
 	}
 	for name, c := range map[string]struct {
@@ -37,7 +38,7 @@ func TestHistory(t *testing.T) {
 		"65,537 bytes": {strings.Repeat(strings.Repeat("a", 1023)+"\n", 64) + "\n", false},
 		"umlauts":      {"Gräfin passt\n", true},
 	} {
-		if err := CheckHistory([]byte(c.text)); (err == nil) != c.ok {
+		if err := audit.CheckHistory([]byte(c.text)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -46,10 +47,10 @@ func TestHistory(t *testing.T) {
 // TestMayGive: a co-dealer whose deck is none proves its openings still, and no house takes a
 // value that it may not write.
 func TestMayGive(t *testing.T) {
-	deck := &Context{Recipe: shuffle.Recipe{Cards: 52, Take: 52}}
-	wheel := &Context{Recipe: shuffle.Recipe{Ranges: []uint32{37, 6}}}
+	deck := &audit.Context{Recipe: shuffle.Recipe{Cards: 52, Take: 52}}
+	wheel := &audit.Context{Recipe: shuffle.Recipe{Ranges: []uint32{37, 6}}}
 	for _, x := range []struct {
-		c      *Context
+		c      *audit.Context
 		place  int
 		value  uint32
 		before []uint32
@@ -64,7 +65,7 @@ func TestMayGive(t *testing.T) {
 		if x.c == wheel {
 			given = nil
 		}
-		if err := MayGive(x.c, x.place, x.value, given, x.before); (err == nil) != x.may {
+		if err := audit.MayGive(x.c, x.place, x.value, given, x.before); (err == nil) != x.may {
 			t.Errorf("place %d, value %d behind %v and %v: %v", x.place, x.value, given, x.before, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package audit
+package audit_test
 
 import (
 	"bytes"
@@ -12,21 +12,24 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // TestSmallOrderList: the listed coordinates, with both signs, are exactly the
 // eight points that three doublings take to the identity.
 func TestSmallOrderList(t *testing.T) {
 	points := map[string]bool{}
-	for _, y := range SmallOrder {
+	for _, y := range audit.SmallOrder {
 		for _, sign := range []byte{0, 0x80} {
 			b := y
 			b[31] |= sign
-			p := decode(b[:])
+			p := spec.Decode(b[:])
 			if p == nil {
 				continue // x = 0 has no second sign
 			}
-			if !p.double().double().double().identity() {
+			if !p.Double().Double().Double().Identity() {
 				t.Errorf("%x is not of small order", b)
 			}
 			points[hex.EncodeToString(b[:])] = true
@@ -50,7 +53,7 @@ func TestCheckEd25519(t *testing.T) {
 		"33 bytes": make([]byte, 33),
 		"all ones": bytes.Repeat([]byte{0xff}, 32),
 	}
-	for _, y := range SmallOrder {
+	for _, y := range audit.SmallOrder {
 		for _, sign := range []byte{0, 0x80} {
 			b := y
 			b[31] |= sign
@@ -59,13 +62,13 @@ func TestCheckEd25519(t *testing.T) {
 	}
 	// The 19 values that fit into 255 bits twice, with both signs.
 	for i := range int64(19) {
-		b := le(new(big.Int).Add(fieldP, big.NewInt(i)))
+		b := le(new(big.Int).Add(spec.FieldP, big.NewInt(i)))
 		bad[fmt.Sprintf("p + %d", i)] = bytes.Clone(b)
 		b[31] |= 0x80
 		bad[fmt.Sprintf("p + %d, negative", i)] = b
 	}
 	for name, key := range bad {
-		if err := CheckEd25519(key); !errors.Is(err, ErrWeakKey) {
+		if err := audit.CheckEd25519(key); !errors.Is(err, audit.ErrWeakKey) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -74,7 +77,7 @@ func TestCheckEd25519(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckEd25519(public); err != nil {
+		if err := audit.CheckEd25519(public); err != nil {
 			t.Errorf("%x: %v", public, err)
 		}
 	}
@@ -87,9 +90,9 @@ func TestCheckEd25519AgainstDecoding(t *testing.T) {
 	for i := range 600 {
 		b := make([]byte, 32)
 		b[0], b[1], b[31] = byte(i), byte(i>>8), byte(i%2)<<7
-		p := decode(b)
-		want := p != nil && !p.double().double().double().identity()
-		if got := CheckEd25519(b) == nil; got != want {
+		p := spec.Decode(b)
+		want := p != nil && !p.Double().Double().Double().Identity()
+		if got := audit.CheckEd25519(b) == nil; got != want {
 			t.Errorf("%x: %v, want %v", b, got, want)
 		}
 		if want {
@@ -116,7 +119,7 @@ func TestWhySmallOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := ParseVKey(vkey); v != nil || !errors.Is(err, ErrWeakKey) {
+	if v, err := audit.ParseVKey(vkey); v != nil || !errors.Is(err, audit.ErrWeakKey) {
 		t.Errorf("accepted: %v", err)
 	}
 }
@@ -125,7 +128,7 @@ func TestWhySmallOrder(t *testing.T) {
 // and docs/SPEC.md section 7.1 refuses, under an act as under a checkpoint.
 func TestSmallR(t *testing.T) {
 	t.Parallel()
-	key, text := adminSigner("alice"), []byte("an act")
+	key, text := spec.AdminSigner("alice"), []byte("an act")
 	public := key.Public().(ed25519.PublicKey)
 	little := func(b []byte) *big.Int {
 		b = slices.Clone(b)
@@ -145,10 +148,10 @@ func TestSmallR(t *testing.T) {
 	if !ed25519.Verify(public, text, signature) {
 		t.Fatal("the signature is none")
 	}
-	if VerifyEd25519(public, text, signature) {
+	if audit.VerifyEd25519(public, text, signature) {
 		t.Error("R of small order is accepted")
 	}
-	if !VerifyEd25519(public, text, ed25519.Sign(key, text)) {
+	if !audit.VerifyEd25519(public, text, ed25519.Sign(key, text)) {
 		t.Error("a signature is refused")
 	}
 }

@@ -1,9 +1,12 @@
-package audit
+package audit_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // FuzzParseEntry: whatever parses encodes to the same bytes.
@@ -18,7 +21,7 @@ func FuzzParseEntry(f *testing.F) {
 			corpus = append(corpus, c.Bytes)
 		}
 	}
-	seeds(f, 200, corpus)
+	spec.Seeds(f, 200, corpus)
 	f.Fuzz(func(t *testing.T, b []byte) { mustBeCanonical(t, b) })
 }
 
@@ -27,14 +30,14 @@ func FuzzParseContext(f *testing.F) {
 	var corpus [][]byte
 	for _, c := range loadEntries(f).Good {
 		if c.Entry.Commit != nil {
-			corpus = append(corpus, c.Entry.Commit.Context.bytes())
+			corpus = append(corpus, c.Entry.Commit.Context.Bytes())
 		}
 	}
-	seeds(f, 20, corpus)
+	spec.Seeds(f, 20, corpus)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := ParseContext(b)
+		c, err := audit.ParseContext(b)
 		if err != nil {
-			if got := faultOf(err); got != malformed && got != unknown {
+			if got := spec.FaultOf(err); got != spec.Malformed && got != spec.Unknown {
 				t.Fatal(got)
 			}
 			return
@@ -56,21 +59,21 @@ func FuzzParseReceipt(f *testing.F) {
 			corpus = append(corpus, c.Text)
 		}
 	}
-	seeds(f, 60, corpus)
+	spec.Seeds(f, 60, corpus)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := ParseReceipt(text)
+		r, err := audit.ParseReceipt(text)
 		if err != nil {
 			// Unknown is a later version of the receipt, and only that.
-			if f := faultOf(err); f != malformed &&
-				(f != unknown || !strings.HasPrefix(text, "c2sp.org/tlog-proof@v")) {
+			if f := spec.FaultOf(err); f != spec.Malformed &&
+				(f != spec.Unknown || !strings.HasPrefix(text, "c2sp.org/tlog-proof@v")) {
 				t.Fatal(err)
 			}
 			return
 		}
-		if r.Text() != text || len(r.Entry) == 0 || r.Index > maxInteger || len(r.Proof) > 63 {
+		if r.Text() != text || len(r.Entry) == 0 || r.Index > spec.MaxInteger || len(r.Proof) > 63 {
 			t.Fatalf("%q reads as %+v", text, r)
 		}
-		if c, err := CheckpointText(r.Checkpoint); err == nil && r.CheckInclusion(c) == nil && r.Index >= c.Size {
+		if c, err := audit.CheckpointText(r.Checkpoint); err == nil && r.CheckInclusion(c) == nil && r.Index >= c.Size {
 			t.Fatalf("included at %d of %d", r.Index, c.Size)
 		}
 	})
@@ -85,28 +88,28 @@ func FuzzParseCheckpoint(f *testing.F) {
 			corpus = append(corpus, c.Signed)
 		}
 	}
-	h := newHouse()
+	h := spec.NewHouse()
 	for n := 1; n <= 11; n++ {
-		corpus = append(corpus, h.text(n), h.cosigned(n))
+		corpus = append(corpus, h.Text(n), h.Cosigned(n))
 	}
-	seeds(f, 40, corpus)
-	key := houseVerifier(f, v.VKey)
+	spec.Seeds(f, 40, corpus)
+	key := spec.HouseVerifier(f, v.VKey)
 	signed := make(map[string]bool)
 	for _, c := range v.Checkpoints {
 		if c.Step == proved {
-			signed[refCheckpoint(c.Origin, c.Size, c.Root)] = true
+			signed[spec.Checkpoint(c.Origin, c.Size, c.Root)] = true
 		}
 	}
 	for n := 1; n <= 11; n++ {
-		signed[h.text(n)] = true
+		signed[h.Text(n)] = true
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := ParseCheckpoint(text); err == nil && c.Text() != text {
+		if c, err := audit.ParseCheckpoint(text); err == nil && c.Text() != text {
 			t.Fatalf("%q reads as %+v", text, c)
-		} else if err != nil && faultOf(err) != malformed {
+		} else if err != nil && spec.FaultOf(err) != spec.Malformed {
 			t.Fatal(err)
 		}
-		if c, err := OpenCheckpoint([]byte(text), key); err == nil && !signed[c.Text()] {
+		if c, err := audit.OpenCheckpoint([]byte(text), key); err == nil && !signed[c.Text()] {
 			t.Fatalf("%q opens, and was never signed", text)
 		}
 	})

@@ -1,10 +1,12 @@
-package audit
+package audit_test
 
 import (
 	"bytes"
 	"errors"
 	"regexp"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // A second reader of entries, from the tables of docs/SPEC.md sections 1 and 5.
@@ -13,7 +15,7 @@ import (
 var errRefRefused = errors.New("refused")
 
 // refReads says whether bytes are an entry, and returns the codes that it passed over.
-func refReads(entry []byte) (ok bool, passed []Code) {
+func refReads(entry []byte) (ok bool, passed []audit.Code) {
 	defer func() {
 		if v := recover(); v == errRefRefused {
 			ok, passed = false, nil
@@ -52,7 +54,7 @@ var (
 
 type refReader struct {
 	b      []byte
-	passed []Code
+	passed []audit.Code
 }
 
 func (r *refReader) must(ok bool) {
@@ -94,7 +96,7 @@ func (r *refReader) open(list string, last uint64, others ...uint64) uint64 {
 		return n
 	}
 	if n >= 128 {
-		r.passed = append(r.passed, Code{list, uint8(n)})
+		r.passed = append(r.passed, audit.Code{List: list, Number: uint8(n)})
 		return n
 	}
 	r.must(n >= 1 && n <= last)

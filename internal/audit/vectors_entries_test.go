@@ -1,4 +1,4 @@
-package audit
+package audit_test
 
 import (
 	"bytes"
@@ -9,15 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 type entryVectors struct {
-	vectorHead
-	Good []namedEntry `json:"good"`
-	Bad  []badEntry   `json:"bad"`
+	spec.VectorHead
+	Good []spec.NamedEntry `json:"good"`
+	Bad  []spec.BadEntry   `json:"bad"`
 }
 
-var entryHead = newHead("entries",
+var entryHead = spec.NewHead("entries",
 	"Entries of docs/SPEC.md section 5. good: bytes is the one encoding of fields; codes are numbers, an absent member is 0, false or empty.",
 	"passed_over: the codes that are not critical and not known (section 1.4), list and number of each in the order of the bytes.",
 	"fields: credential is that of the header, credential_entry the body of type 9. Acts are signed by the keys of seed bytesOf(\"signing key administrator \" ‖ name, 32), for the ledger of a genesis that is not here.",
@@ -26,22 +29,23 @@ var entryHead = newHead("entries",
 // loadEntries returns testdata/entries.json.
 func loadEntries(t testing.TB) (v entryVectors) {
 	t.Helper()
-	loadVectors(t, "entries", &v.vectorHead, &v)
-	wantCases(t, "good entries", 80, v.Good, func(e namedEntry) string { return e.Name })
-	wantCases(t, "bad entries", 150, v.Bad, func(e badEntry) string { return e.Name })
+	spec.LoadVectors(t, "entries", &v.VectorHead, &v)
+	spec.WantCases(t, "good entries", 80, v.Good, func(e spec.NamedEntry) string { return e.Name })
+	spec.WantCases(t, "bad entries", 150, v.Bad, func(e spec.BadEntry) string { return e.Name })
 	return v
 }
 
 func TestEntryVectorsAreTheReferences(t *testing.T) {
-	holdVectors(t, "entries", encodeVectors(t, entryHead, "good", goodEntries(), "bad", makeBadEntries()))
+	spec.HoldVectors(t, "entries", spec.EncodeVectors(t, entryHead, "good", spec.GoodEntries(), "bad",
+		spec.BadEntries()))
 }
 
 // TestGoodEntries: bytes parse to the fields, and the fields encode to the bytes.
 func TestGoodEntries(t *testing.T) {
 	v := loadEntries(t)
-	types := make(map[Type]int)
+	types := make(map[audit.Type]int)
 	for _, c := range v.Good {
-		got, codes, err := ParseEntryCodes(c.Bytes)
+		got, codes, err := audit.ParseEntryCodes(c.Bytes)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -53,15 +57,15 @@ func TestGoodEntries(t *testing.T) {
 		if !slices.Equal(passed, c.Passed) {
 			t.Errorf("%s: passes over %q, want %q", c.Name, passed, c.Passed)
 		}
-		if diff := cmp.Diff(c.Entry.entry(), got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(c.Entry.Value(), got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: parsed otherwise (-want +got):\n%s", c.Name, diff)
 		}
-		if b, err := c.Entry.entry().Encode(); err != nil || !bytes.Equal(b, c.Bytes) {
+		if b, err := c.Entry.Value().Encode(); err != nil || !bytes.Equal(b, c.Bytes) {
 			t.Errorf("%s: encodes to %x, %v", c.Name, b, err)
 		}
 		types[got.Body.Type()]++
 	}
-	for typ := TypeGenesis; typ <= TypeDisclosure; typ++ {
+	for typ := audit.TypeGenesis; typ <= audit.TypeDisclosure; typ++ {
 		if types[typ] < 5 {
 			t.Errorf("only %d entries of type %s", types[typ], typ)
 		}
@@ -150,7 +154,7 @@ func TestGoodEntriesCoverEveryCode(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"event", "alarm"} {
-		for code, word := range CodeNames(list) {
+		for code, word := range audit.CodeNames(list) {
 			if word != "" && !count[list][uint8(code)] {
 				t.Errorf("no good entry with %s %d", list, code)
 			}
@@ -161,8 +165,8 @@ func TestGoodEntriesCoverEveryCode(t *testing.T) {
 // wantFault fails unless err is the fault that want and field say, and no other.
 func wantFault(t *testing.T, name string, err error, want, field string) {
 	t.Helper()
-	if errors.Is(err, ErrMalformed) != (want == malformed) || errors.Is(err, ErrUnknown) != (want == unknown) ||
-		err == nil {
+	if errors.Is(err, audit.ErrMalformed) != (want == spec.Malformed) ||
+		errors.Is(err, audit.ErrUnknown) != (want == spec.Unknown) || err == nil {
 		t.Errorf("%s: %v, want %s", name, err, want)
 	} else if !strings.Contains(err.Error(), field) {
 		t.Errorf("%s: %v does not name %q", name, err, field)
@@ -171,7 +175,7 @@ func wantFault(t *testing.T, name string, err error, want, field string) {
 
 func TestBadEntries(t *testing.T) {
 	for _, c := range loadEntries(t).Bad {
-		e, err := ParseEntry(c.Bytes)
+		e, err := audit.ParseEntry(c.Bytes)
 		wantFault(t, c.Name, err, c.Want, c.Field)
 		if e.Body != nil {
 			t.Errorf("%s: an entry with the error", c.Name)
@@ -180,8 +184,8 @@ func TestBadEntries(t *testing.T) {
 }
 
 // opaque tells whether what is behind a code that is not known ends with the entry.
-func opaque(e refEntry) bool {
-	return e.Opaque != nil || e.Event != nil && e.Event.Kind >= 128 && CodeNames("event")[e.Event.Kind] == ""
+func opaque(e spec.Entry) bool {
+	return e.Opaque != nil || e.Event != nil && e.Event.Kind >= 128 && audit.CodeNames("event")[e.Event.Kind] == ""
 }
 
 // TestTruncated cuts every good entry at every byte, and adds a byte.
@@ -192,12 +196,12 @@ func TestTruncated(t *testing.T) {
 			continue
 		}
 		for n := range c.Bytes {
-			if _, err := ParseEntry(c.Bytes[:n]); !errors.Is(err, ErrMalformed) {
+			if _, err := audit.ParseEntry(c.Bytes[:n]); !errors.Is(err, audit.ErrMalformed) {
 				t.Fatalf("%s cut to %d of %d bytes: %v", c.Name, n, len(c.Bytes), err)
 			}
 		}
 		for _, more := range []byte{0, 1, 255} {
-			if _, err := ParseEntry(append(bytes.Clone(c.Bytes), more)); !errors.Is(err, ErrMalformed) {
+			if _, err := audit.ParseEntry(append(bytes.Clone(c.Bytes), more)); !errors.Is(err, audit.ErrMalformed) {
 				t.Fatalf("%s and a byte %d: %v", c.Name, more, err)
 			}
 		}
@@ -209,22 +213,23 @@ func TestWrongLengths(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	for _, c := range loadEntries(t).Good {
-		for _, s := range c.Entry.write().spans {
-			if !s.length {
+		for _, s := range c.Entry.Write().Spans {
+			if !s.Length {
 				continue
 			}
-			old, top := uint64(0), uint64(1)<<(8*s.n)-1
-			for _, b := range c.Bytes[s.at : s.at+s.n] {
+			old, top := uint64(0), uint64(1)<<(8*s.N)-1
+			for _, b := range c.Bytes[s.At : s.At+s.N] {
 				old = old<<8 | uint64(b)
 			}
-			for _, wrong := range []uint64{old - 1, old + 1, 0, top, old ^ 1<<(8*s.n-1)} {
+			for _, wrong := range []uint64{old - 1, old + 1, 0, top, old ^ 1<<(8*s.N-1)} {
 				if wrong &= top; wrong == old {
 					continue
 				}
 				b := bytes.Clone(c.Bytes)
-				copy(b[s.at:], refJoin(wrong)[8-s.n:])
-				if e, err := ParseEntry(b); !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnknown) {
-					t.Errorf("%s: %s of %d for %d: %+v, %v", c.Name, s.field, wrong, old, e, err)
+				copy(b[s.At:], spec.Join(wrong)[8-s.N:])
+				if e, err := audit.ParseEntry(b); !errors.Is(err, audit.ErrMalformed) && !errors.Is(err,
+					audit.ErrUnknown) {
+					t.Errorf("%s: %s of %d for %d: %+v, %v", c.Name, s.Field, wrong, old, e, err)
 				}
 				tried++
 			}
@@ -239,7 +244,7 @@ func TestWrongLengths(t *testing.T) {
 func TestParseKeepsNothing(t *testing.T) {
 	for _, c := range loadEntries(t).Good {
 		b := bytes.Clone(c.Bytes)
-		e, err := ParseEntry(b)
+		e, err := audit.ParseEntry(b)
 		if err != nil {
 			t.Fatal(err)
 		}

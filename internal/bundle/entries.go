@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // found takes the full entry bundles that an earlier export left in the directory.
@@ -132,7 +133,7 @@ func (x *export) names(ctx context.Context, c *audit.Context) error {
 }
 
 // takeKey reports whether the genesis or a key entry brings a signing key, and takes it.
-func takeKey(keys *audit.History, index uint64, e audit.Entry) bool {
+func takeKey(keys *trust.History, index uint64, e audit.Entry) bool {
 	before := len(keys.Signing)
 	if index == 0 || e.Body.Type() == audit.TypeKey {
 		keys.Take(index, e) // signedWith says which key cannot be used

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // Export brings the bundle in dir to the newest checkpoint of the source, and makes the bundle if there is none. The
@@ -57,12 +58,12 @@ type export struct {
 
 	// What the bundle has. If there is no bundle, the size is 0 and the lists are empty.
 	old              audit.Checkpoint
-	oldKeys          audit.History // its signing keys
+	oldKeys          trust.History // its signing keys
 	cosigned, signed *list
 
 	// What it will have.
 	edge      *Edge
-	keys      audit.History     // its signing keys
+	keys      trust.History     // its signing keys
 	rotations []uint64          // indexes of the new entries of signing keys
 	seen      map[[32]byte]bool // hashes that commits name, whose files were put or found
 	tail      []byte            // the entry bundle that is not full
@@ -167,7 +168,7 @@ func (x *export) checkSignature() error {
 }
 
 // signedWith returns an error unless all keys in force signed the checkpoint of this size.
-func (x *export) signedWith(keys *audit.History, checkpoint []byte, size uint64) error {
+func (x *export) signedWith(keys *trust.History, checkpoint []byte, size uint64) error {
 	inForce := keys.InForce()
 	for _, k := range inForce {
 		name := map[byte]string{1: "Ed25519", 6: "ML-DSA-44"}[k.Public[0]]

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/fsck"
@@ -73,7 +74,7 @@ func TestReceiptsKept(t *testing.T) {
 			p.deal(s.ID, 2, burn, board(3))
 			p.close(s.ID, completed)
 			p.orders(1)
-			trusted, err := audit.ParseTrust("", []byte(p.policy[houseOrigin]))
+			trusted, err := trust.ParseTrust("", []byte(p.policy[houseOrigin]))
 			check(t, err)
 			db, err := sql.Open("sqlite", p.lab.db)
 			check(t, err)

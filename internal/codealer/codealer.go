@@ -18,6 +18,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/blind"
 	"shuffled/internal/dealer/record"
@@ -38,7 +39,7 @@ type Config struct {
 	Origin string // of the house's ledger
 	Peers  []Peer
 	// Pin returns the newest key entry of the house's ledger that names this co-dealer.
-	Pin func(origin string) (audit.KeyRecord, bool)
+	Pin func(origin string) (trust.KeyRecord, bool)
 	// Pool is how many orders of one kind are made in advance; 0: none.
 	Pool int
 	// Asks is how many deals are asked for at a time, of one co-dealer; 0: 256.
@@ -185,12 +186,12 @@ func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 }
 
 // policyOf returns the pinned policy, with the pinned key among its log lines.
-func policyOf(pin audit.KeyRecord) (string, error) {
+func policyOf(pin trust.KeyRecord) (string, error) {
 	vkey, err := audit.VKey(pin.Origin, pin.Public)
 	if err != nil {
 		return "", err
 	}
-	policy, err := audit.ParsePolicy(pin.Policy)
+	policy, err := trust.ParsePolicy(pin.Policy)
 	if err != nil {
 		return "", err
 	}

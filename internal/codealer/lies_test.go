@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/blind"
 	"shuffled/internal/dealer/record"
@@ -24,7 +25,7 @@ func (p *pair) newest(id uint64) string {
 	p.proved(id, api.View{})
 	b, err := p.house.dealer.Transcript(p.t.Context(), id, api.View{})
 	check(p.t, err)
-	f, err := audit.ParseTranscript(b)
+	f, err := openings.ParseTranscript(b)
 	check(p.t, err)
 	return f.Receipt(len(f.Receipts) - 1)
 }

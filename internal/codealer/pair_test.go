@@ -17,6 +17,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
@@ -166,7 +168,7 @@ func (p *pair) open(house *daemon, state string, set setting) *codealer.CoDealer
 }
 
 func (p *pair) asHouse() blind.House {
-	trusted, err := audit.ParseTrust("", []byte(p.policy[houseOrigin]))
+	trusted, err := trust.ParseTrust("", []byte(p.policy[houseOrigin]))
 	check(p.t, err)
 	return blind.House{Keys: trusted.Keys, Policy: trusted.Policy}
 }
@@ -294,7 +296,7 @@ func (p *pair) written(id uint64) audit.Body {
 	p.t.Helper()
 	b, err := p.house.dealer.Transcript(p.t.Context(), id, api.View{})
 	check(p.t, err)
-	f, err := audit.ParseTranscript(b)
+	f, err := openings.ParseTranscript(b)
 	check(p.t, err)
 	r, err := audit.ParseReceipt(f.Receipts[len(f.Receipts)-1])
 	check(p.t, err)

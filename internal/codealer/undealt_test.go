@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 	"shuffled/internal/verify"
@@ -61,7 +62,7 @@ func TestUndealtPlaces(t *testing.T) {
 		}
 		b, err := p.lab.dealer.Transcript(t.Context(), order, api.View{Identity: "cards"})
 		check(t, err)
-		f, err := audit.ParseTranscript(b)
+		f, err := openings.ParseTranscript(b)
 		check(t, err)
 		for _, c := range f.Cards {
 			if aside := c.Place == 2 || c.Place == 6; c.Place >= dealt || aside {

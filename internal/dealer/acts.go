@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -71,7 +72,7 @@ func (d *Dealer) checkWaits(ctx context.Context, digest [32]byte) error {
 	if err != nil {
 		return err
 	}
-	waits := func(w audit.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
+	waits := func(w rules.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
 	if !slices.ContainsFunc(p.Waiting, waits) {
 		return api.Illegal(audit.RuleAct, "no act that waits approves this entry")
 	}

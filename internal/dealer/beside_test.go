@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
@@ -267,7 +268,7 @@ func TestChildBesideDeals(t *testing.T) {
 			name := map[bool]string{false: "dealt", true: "dealt-again-and-again"}[ends]
 			parent := tb.commit(name, deckOf(audit.DisclosurePublic))
 			cfg := tb.cfg
-			var dealt []audit.Card
+			var dealt []openings.Card
 			deal := func() {
 				d := tb.deal(parent.ID, api.DealRequest{First: len(dealt), Runs: []audit.Run{seat(3, "a")}})
 				dealt = append(dealt, d.Cards...)

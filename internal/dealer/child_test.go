@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
@@ -23,7 +24,7 @@ func child(id uint64, positions ...uint16) api.ShuffleRequest {
 }
 
 // values are the cards' values, sorted.
-func sortedValues(cards ...[]audit.Card) (values []uint32) {
+func sortedValues(cards ...[]openings.Card) (values []uint32) {
 	for _, c := range slices.Concat(cards...) {
 		values = append(values, c.Value)
 	}
@@ -40,7 +41,7 @@ func wholeDeck(n int) (values []uint32) {
 }
 
 // all deals every place that is left, and closes.
-func (tb *table) all(s api.Shuffle, first, count int) []audit.Card {
+func (tb *table) all(s api.Shuffle, first, count int) []openings.Card {
 	tb.t.Helper()
 	return tb.deal(s.ID, api.DealRequest{First: first, Runs: []audit.Run{seat(count, "a")},
 		Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}}).Cards
@@ -267,7 +268,7 @@ func TestChildrenAndDeals(t *testing.T) {
 		for n := range 12 {
 			parent := tb.commit(fmt.Sprint("parent-", n), deckOf(audit.DisclosurePublic))
 			var wg sync.WaitGroup
-			var dealt []audit.Card
+			var dealt []openings.Card
 			wg.Go(func() {
 				for first := 0; first < 40; first++ {
 					d, err := rival.Deal(context.Background(), as("tester"), parent.ID,

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/entropy"
@@ -143,8 +144,8 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 		}
 	}
 	context := c.Encode()
-	commitment := audit.Commitment(context, tape)
-	t.Tree = audit.DeckOf(commitment, context, tape, t.Values)
+	commitment := openings.Commitment(context, tape)
+	t.Tree = openings.DeckOf(commitment, context, tape, t.Values)
 	plain := seal.Join(tape, inputs)
 	defer clear(plain)
 	if sealed, err = d.cfg.Keys.Seal(c.Origin, commitment, plain); err != nil {

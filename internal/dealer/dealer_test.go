@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
@@ -266,7 +267,7 @@ func TestAside(t *testing.T) {
 		{Count: 1, Purpose: audit.PurposeDiscard, Recipient: "a"}, {Count: 1, Purpose: audit.PurposeBurn, Public: true}}
 	unopened := []api.Unopened{{Place: 1, Purpose: "burn"}, {Place: 2, Purpose: "burn"},
 		{Place: 4, Purpose: "discard", Recipient: "a"}}
-	places := func(cards []audit.Card) (p []int) {
+	places := func(cards []openings.Card) (p []int) {
 		for _, c := range cards {
 			p = append(p, c.Place)
 		}

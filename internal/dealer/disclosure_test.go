@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
@@ -54,7 +56,7 @@ var hand = api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 func (tb *table) entries() []audit.Entry {
 	tb.t.Helper()
 	var all []audit.Entry
-	state := audit.NewState()
+	state := rules.NewState()
 	for row, err := range tb.open.Store.Rows(tb.t.Context(), tb.Ledger().ID(), 0, audit.MaxInteger) {
 		must(tb.t, err)
 		e, err := audit.ParseEntry(row.Entry)
@@ -100,7 +102,7 @@ func (tb *table) opened(a *disclosure.Auditor) map[uint64][]byte {
 		if err != nil {
 			tb.t.Fatalf("entry %d: %v", i, err)
 		}
-		if audit.Commitment(commit.Context.Encode(), tape) != commit.Commitment {
+		if openings.Commitment(commit.Context.Encode(), tape) != commit.Commitment {
 			tb.t.Errorf("entry %d: the tape is not the one committed to", i)
 		}
 		tapes[c.Shuffle] = tape

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/blind"
 	"shuffled/internal/dealer/record"
@@ -209,7 +210,7 @@ func closeAnswer(c *audit.Close) (a api.Close) {
 
 // openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
 func (d *Dealer) openings(ctx context.Context, r *record.Record, before []audit.Body, with [][]byte) (
-	cards []audit.Card, err error) {
+	cards []openings.Card, err error) {
 	r = r.After(before, with)
 	public := r.Public()
 	if len(public) == 0 {

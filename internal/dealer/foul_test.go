@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
@@ -30,8 +31,8 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 		}
 	}
 	change(out.Values)
-	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
+	commitment := openings.Commitment(c.Encode(), tape)
+	tree := openings.NewDeckTree(openings.LeafTag(commitment, c.Encode()), out.Values, openings.Salts(commitment, tape,
 		len(out.Values)))
 	sealed, err := tb.cfg.Keys.Seal(c.Origin, commitment, seal.Join(tape, inputs))
 	must(t, err)

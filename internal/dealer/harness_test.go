@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
@@ -228,7 +229,7 @@ func (tb *table) deal(id uint64, req api.DealRequest) api.Deal {
 }
 
 // transcript returns a parsed transcript after the verifier accepted it.
-func (tb *table) transcript(id uint64, v api.View) *audit.Transcript {
+func (tb *table) transcript(id uint64, v api.View) *openings.Transcript {
 	tb.t.Helper()
 	b, err := tb.Transcript(tb.t.Context(), id, v)
 	must(tb.t, err)
@@ -236,7 +237,7 @@ func (tb *table) transcript(id uint64, v api.View) *audit.Transcript {
 		js, _ := json.MarshalIndent(verdict, "", " ")
 		tb.t.Fatalf("the verdict on shuffle %d: %s", id, js)
 	}
-	tr, err := audit.ParseTranscript(b)
+	tr, err := openings.ParseTranscript(b)
 	must(tb.t, err)
 	return tr
 }

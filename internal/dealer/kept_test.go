@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/batch"
@@ -49,7 +50,7 @@ func (tb *table) opens(id uint64, want ...int) {
 			tb.t.Errorf("shuffle %d for %+v: %v", id, v, err)
 			continue
 		}
-		f, err := audit.ParseTranscript(b)
+		f, err := openings.ParseTranscript(b)
 		must(tb.t, err)
 		var got []int
 		for _, c := range f.Cards {
@@ -121,18 +122,18 @@ func TestKeptOpenings(t *testing.T) {
 
 // TestKeptOpeningsAltered: openings that were altered in the database are not served.
 func TestKeptOpeningsAltered(t *testing.T) {
-	for name, alter := range map[string]func(cards []audit.Card) string{
-		"gone":    func([]audit.Card) string { return "NULL" },
-		"no JSON": func([]audit.Card) string { return "x'5b'" },
-		"a place": func(cards []audit.Card) string {
+	for name, alter := range map[string]func(cards []openings.Card) string{
+		"gone":    func([]openings.Card) string { return "NULL" },
+		"no JSON": func([]openings.Card) string { return "x'5b'" },
+		"a place": func(cards []openings.Card) string {
 			cards[1].Place, cards[2].Place = cards[2].Place, cards[1].Place
 			return blob(t, cards)
 		},
-		"a value": func(cards []audit.Card) string {
+		"a value": func(cards []openings.Card) string {
 			cards[0].Value = (cards[0].Value + 1) % 52
 			return blob(t, cards)
 		},
-		"a place less": func(cards []audit.Card) string { return blob(t, cards[1:]) },
+		"a place less": func(cards []openings.Card) string { return blob(t, cards[1:]) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,16 +152,16 @@ func TestKeptOpeningsAltered(t *testing.T) {
 }
 
 // kept returns the openings that are kept with an entry.
-func (tb *table) kept(index uint64) []audit.Card {
+func (tb *table) kept(index uint64) []openings.Card {
 	tb.t.Helper()
-	var end struct{ Cards []audit.Card }
+	var end struct{ Cards []openings.Card }
 	if text := tb.sealedRow(index).Kept; text != nil {
 		must(tb.t, json.Unmarshal(text, &end))
 	}
 	return end.Cards
 }
 
-func blob(t *testing.T, cards []audit.Card) string {
+func blob(t *testing.T, cards []openings.Card) string {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"cards": cards})
 	must(t, err)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/shuffle"
@@ -202,7 +203,7 @@ func (tb *table) checkMixed(id uint64, d api.Deal, values [][32]byte, signature 
 		all = append(all, audit.MixValue{Source: audit.SourceSlot, Slot: v})
 	}
 	all = append(all, audit.MixValue{Source: audit.SourceBeacon, Beacon: signature})
-	p, err := shuffle.Mix(audit.MixSeed(tlog.RecordHash(r.Entry), all), 52)
+	p, err := shuffle.Mix(openings.MixSeed(tlog.RecordHash(r.Entry), all), 52)
 	must(tb.t, err)
 	out, err := (shuffle.Recipe{Cards: 52, Take: 52}).Run(d.Close.Tape)
 	must(tb.t, err)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/batch"
 	"shuffled/internal/inspect"
@@ -26,7 +27,7 @@ func (m *model) judge() {
 		if v := verify.Transcript(b, verify.Trust{VKey: m.tb.vkey}); v.Verdict != verify.Proved {
 			r.Fatalf("the verdict on shuffle %d is %+v", p.id, v)
 		}
-		tr, err := audit.ParseTranscript(b)
+		tr, err := openings.ParseTranscript(b)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 )
@@ -76,7 +77,7 @@ type play struct {
 	values  [][32]byte // of its slots
 	mixed   *api.MixRequest
 	deals   map[int]api.DealRequest // by first place
-	cards   []audit.Card
+	cards   []openings.Card
 	closeBy int64
 	ended   *api.CloseRequest // nil: it is open
 	child   *play             // that continues it

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -155,7 +156,7 @@ func TestTranscriptAcrossRotations(t *testing.T) {
 		if v := verify.Transcript(after, verify.Trust{}); v.Verdict != verify.Consistent {
 			t.Errorf("nothing is pinned: %s at %s", v.Verdict, v.Failed)
 		}
-		f, err := audit.ParseTranscript(after)
+		f, err := openings.ParseTranscript(after)
 		if err != nil || len(f.Keys) != 2 {
 			t.Errorf("%d keys, %v", len(f.Keys), err)
 		}

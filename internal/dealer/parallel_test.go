@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
@@ -262,7 +263,7 @@ func (tb *table) settled(id uint64, deals []api.Deal, ends []audit.Outcome) audi
 	}
 	tr := tb.transcript(id, api.View{Identity: "tester"}) // its child may be open
 	for _, d := range deals {
-		if i := slices.IndexFunc(tr.Cards, func(c audit.Card) bool { return c.Place == d.Cards[0].Place }); i < 0 ||
+		if i := slices.IndexFunc(tr.Cards, func(c openings.Card) bool { return c.Place == d.Cards[0].Place }); i < 0 ||
 			!cmp.Equal(tr.Cards[i], d.Cards[0]) {
 			t.Errorf("shuffle %d: the transcript has another card at place %d than was dealt", id, d.Cards[0].Place)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/verify"
@@ -22,7 +23,7 @@ func (tb *table) hand(key string, to audit.Disclosure) api.Shuffle {
 }
 
 // places are those that a file opens.
-func places(f *audit.Transcript) (all []int) {
+func places(f *openings.Transcript) (all []int) {
 	for _, c := range f.Cards {
 		all = append(all, c.Place)
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
@@ -91,8 +92,8 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte,
 			return nil, err
 		}
 	}
-	t := audit.Transcript{Format: audit.TranscriptFormat, ID: id, Recipient: v.Recipient,
-		Receipts: []string{}, Cards: []audit.Card{}}
+	t := openings.Transcript{Format: openings.TranscriptFormat, ID: id, Recipient: v.Recipient,
+		Receipts: []string{}, Cards: []openings.Card{}}
 	if t.Deck, err = d.shuffles.DeckNames(ctx, r.Commit.Context); err != nil {
 		return nil, err
 	}
@@ -135,18 +136,18 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte,
 
 // shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
 // opens only the public ones, whose openings are kept.
-func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string, shown []record.Span) ([]audit.Card,
-	error) {
+func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string,
+	shown []record.Span) ([]openings.Card, error) {
 	open, err := d.shuffles.Open(ctx, r)
 	if errors.Is(err, api.ErrSealed) && r.Ended != nil && r.Ended.Form == audit.FormSealed {
 		cards, err := r.KeptCards(names, shown)
-		return append([]audit.Card{}, cards...), err
+		return append([]openings.Card{}, cards...), err
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer open.Wipe()
-	cards := []audit.Card{}
+	cards := []openings.Card{}
 	for _, s := range shown {
 		cards = open.Cards(cards, names, s)
 	}
@@ -156,7 +157,7 @@ func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []strin
 // witnessed returns the oldest checkpoint with the commit that the witnesses cosigned, if that came before the first
 // mix or deal, and proves that the tree of head begins with its tree; otherwise nil. A later checkpoint may have been
 // cosigned when the round of the plan's beacon was out (docs/SPEC.md section 8).
-func (d *Dealer) witnessed(ctx context.Context, r *record.Record, head ledger.Head) (*audit.Prefix, error) {
+func (d *Dealer) witnessed(ctx context.Context, r *record.Record, head ledger.Head) (*openings.Prefix, error) {
 	early, err := d.cfg.Ledger.FirstCosigned(ctx, r.ID)
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && early.Size > min(r.PlayedAt(), head.Size) {
 		return nil, nil
@@ -172,7 +173,7 @@ func (d *Dealer) witnessed(ctx context.Context, r *record.Record, head ledger.He
 	if err != nil {
 		return nil, err
 	}
-	return &audit.Prefix{Checkpoint: string(early.Checkpoint), Last: receipts[0].Last()}, nil
+	return &openings.Prefix{Checkpoint: string(early.Checkpoint), Last: receipts[0].Last()}, nil
 }
 
 // receipts proves the genesis and every entry of the shuffle under head. The receipts do not have
@@ -201,7 +202,7 @@ func (e *StatementError) Error() string { return "the statement: " + e.Rule }
 // shuffle has then. If it has this statement already, it is kept once. The house does not know the
 // signing keys of auditors and checks no signature: verifiers do.
 func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n int, err error) {
-	s, err := audit.ParseStatement([]byte(text))
+	s, err := openings.ParseStatement([]byte(text))
 	if err != nil {
 		return 0, api.Invalid("statement", fmt.Sprintf("must be a signed statement as shuffled audit attest writes it: %s", err))
 	}
@@ -219,7 +220,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 			id, want.Origin))
 	}
 	store, lid := d.cfg.Store, d.cfg.Ledger.ID()
-	for range audit.MaxStatements + 1 { // another daemon may take the next place
+	for range openings.MaxStatements + 1 { // another daemon may take the next place
 		all, err := store.Statements(ctx, lid, id)
 		if err != nil {
 			return 0, ledger.Unavailable(err)
@@ -242,12 +243,12 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 }
 
 // admits refuses a statement if there are as many as a shuffle may have, or one of the same key.
-func admits(s audit.SignedStatement, all [][]byte) error {
-	if len(all) >= audit.MaxStatements {
+func admits(s openings.SignedStatement, all [][]byte) error {
+	if len(all) >= openings.MaxStatements {
 		return &StatementError{fmt.Sprintf("the shuffle already has %d statements, and may have no more", len(all))}
 	}
 	for _, b := range all {
-		held, err := audit.ParseStatement(b)
+		held, err := openings.ParseStatement(b)
 		if err != nil {
 			continue // AddStatement did not write it, and it is not served
 		}
@@ -261,11 +262,11 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 }
 
 // statementOf returns the text of a statement about the shuffle. ok is false if its tape is not disclosed.
-func statementOf(r *record.Record) (s audit.Statement, ok bool) {
+func statementOf(r *record.Record) (s openings.Statement, ok bool) {
 	if r.Ended == nil || r.Ended.Form == audit.FormNone {
 		return s, false
 	}
-	return audit.Statement{Origin: r.Commit.Context.Origin, ID: r.ID, Commit: tlog.RecordHash(r.Row.Entry),
+	return openings.Statement{Origin: r.Commit.Context.Origin, ID: r.ID, Commit: tlog.RecordHash(r.Row.Entry),
 		Disclosed: tlog.RecordHash(r.Rows[len(r.Rows)-1].Entry)}, true
 }
 
@@ -282,7 +283,7 @@ func (d *Dealer) statements(ctx context.Context, r *record.Record) (texts []stri
 	}
 	var served [][]byte
 	for i, b := range all {
-		s, err := audit.ParseStatement(b)
+		s, err := openings.ParseStatement(b)
 		if err != nil || s.Statement != want || admits(s, served) != nil {
 			d.cfg.Log.Error("a stored statement is not about its shuffle, and is not served", "shuffle", r.ID, "n", i)
 			continue

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
@@ -31,7 +32,7 @@ func newLab(t *testing.T, name string) lab {
 	return lab{signer, vkey}
 }
 
-func (l lab) sign(t *testing.T, s audit.Statement) string {
+func (l lab) sign(t *testing.T, s openings.Statement) string {
 	t.Helper()
 	b, err := s.Sign(l.signer)
 	must(t, err)
@@ -39,9 +40,9 @@ func (l lab) sign(t *testing.T, s audit.Statement) string {
 }
 
 // statement is what an honest auditor says about a closed shuffle.
-func (tb *table) statement(id uint64) audit.Statement {
+func (tb *table) statement(id uint64) openings.Statement {
 	tb.t.Helper()
-	s := audit.Statement{Origin: origin, ID: id}
+	s := openings.Statement{Origin: origin, ID: id}
 	for row, err := range tb.open.Store.Rows(tb.t.Context(), tb.Ledger().ID(), 0, audit.MaxInteger) {
 		must(tb.t, err)
 		if row.Index == id {
@@ -74,11 +75,11 @@ func TestStatements(t *testing.T) {
 		tb.close(s.ID)
 		good := tb.statement(s.ID)
 		refused("no statement", "x", "no signed note")
-		for what, change := range map[string]func(*audit.Statement){
-			"another ledger":  func(s *audit.Statement) { s.Origin = "example.org/other" },
-			"another shuffle": func(s *audit.Statement) { s.ID++ },
-			"another commit":  func(s *audit.Statement) { s.Commit[0] ^= 1 },
-			"another tape":    func(s *audit.Statement) { s.Disclosed[0] ^= 1 },
+		for what, change := range map[string]func(*openings.Statement){
+			"another ledger":  func(s *openings.Statement) { s.Origin = "example.org/other" },
+			"another shuffle": func(s *openings.Statement) { s.ID++ },
+			"another commit":  func(s *openings.Statement) { s.Commit[0] ^= 1 },
+			"another tape":    func(s *openings.Statement) { s.Disclosed[0] ^= 1 },
 		} {
 			other := good
 			change(&other)
@@ -96,7 +97,7 @@ func TestStatements(t *testing.T) {
 		both, err := note.Sign(&note.Note{Text: good.Text()}, first.signer, second.signer)
 		must(t, err)
 		refused("a second one of a key", string(both), "lab.example/shuffles+")
-		for i := 1; i < audit.MaxStatements; i++ {
+		for i := 1; i < openings.MaxStatements; i++ {
 			more := newLab(t, fmt.Sprint("lab-", i))
 			if n, err := tb.AddStatement(t.Context(), s.ID, more.sign(t, good)); n != i+1 || err != nil {
 				t.Fatalf("statement %d: %d, %v", i, n, err)

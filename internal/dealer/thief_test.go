@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
@@ -53,7 +54,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 	e, err := audit.ParseEntry(row.Entry)
 	must(t, err)
 	c := e.Body.(*audit.Commit)
-	if audit.Commitment(c.Context.Encode(), payload) != c.Commitment {
+	if openings.Commitment(c.Context.Encode(), payload) != c.Commitment {
 		t.Error("what the thief reads is not the tape")
 	}
 	if _, err := thief.Open(origin, after.Commitment, tb.sealedRow(after.ID).Kept); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/shuffle"
 )
 
@@ -79,7 +80,7 @@ func Timestamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-0
 
 // of returns the event of an entry; ok is false for an entry that has none. The function
 // tables returns the table of a shuffle.
-func of(p audit.Placed, tables func(id uint64) (string, error)) (e Event, ok bool, err error) {
+func of(p rules.Placed, tables func(id uint64) (string, error)) (e Event, ok bool, err error) {
 	e = Event{Index: &p.Index, Time: Timestamp(p.Entry.Time), Identity: p.Entry.Actor.Identity}
 	shuffle := func(kind string, id uint64) {
 		e.Type, e.Shuffle = kind, &id

@@ -13,7 +13,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 )
 
@@ -44,8 +44,8 @@ type Ledger interface {
 	Head() ledger.Head
 	Live() ledger.Live
 	Changed() <-chan struct{}
-	Entries(ctx context.Context, from, to uint64) ([]audit.Placed, error)
-	ClosingBy(ctx context.Context, at int64) ([]audit.OpenRef, error)
+	Entries(ctx context.Context, from, to uint64) ([]rules.Placed, error)
+	ClosingBy(ctx context.Context, at int64) ([]rules.OpenRef, error)
 }
 
 // Tables knows the table of each shuffle; *record.Reader does.
@@ -85,7 +85,7 @@ type Feed struct {
 
 // soon is a shuffle whose close-by is near. It may have been closed since.
 type soon struct {
-	audit.OpenRef
+	rules.OpenRef
 	number uint64 // in the order in which the feed learned of them, from 1
 }
 
@@ -199,7 +199,7 @@ func (f *Feed) add(events []Event, upto uint64) {
 		switch e.Type {
 		case Committed:
 			if e.closeBy <= f.until {
-				f.closesSoon(audit.OpenRef{ID: *e.Shuffle, Table: e.Table, CloseBy: e.closeBy})
+				f.closesSoon(rules.OpenRef{ID: *e.Shuffle, Table: e.Table, CloseBy: e.closeBy})
 			}
 		case Closed, Expired:
 			delete(f.open, *e.Shuffle)
@@ -208,7 +208,7 @@ func (f *Feed) add(events []Event, upto uint64) {
 }
 
 // closesSoon adds a shuffle to soon, if it is not there. The caller holds the lock.
-func (f *Feed) closesSoon(o audit.OpenRef) {
+func (f *Feed) closesSoon(o rules.OpenRef) {
 	if _, known := f.open[o.ID]; !known {
 		f.number++
 		f.soon = append(f.soon, soon{o, f.number})
@@ -226,7 +226,7 @@ func (f *Feed) isOpen(s soon, now int64) bool {
 func (f *Feed) lookAhead(ctx context.Context) error {
 	cosigned, now := f.cfg.Ledger.Live().Cosigned, f.cfg.Now()
 	until := now.Add(Soon).UnixMilli()
-	var refs []audit.OpenRef
+	var refs []rules.OpenRef
 	due := until-f.until >= look.Milliseconds()
 	if due {
 		var err error

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 )
 
@@ -23,7 +24,7 @@ type book struct {
 	size    uint64
 	changed chan struct{}
 	most    uint64 // entries of one reading, at most
-	soon    []audit.OpenRef
+	soon    []rules.OpenRef
 }
 
 func (b *book) grow(n uint64) {
@@ -46,7 +47,7 @@ func (b *book) Changed() <-chan struct{} {
 	defer b.mu.Unlock()
 	return b.changed
 }
-func (b *book) ClosingBy(_ context.Context, at int64) (refs []audit.OpenRef, err error) {
+func (b *book) ClosingBy(_ context.Context, at int64) (refs []rules.OpenRef, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range b.soon {
@@ -56,7 +57,7 @@ func (b *book) ClosingBy(_ context.Context, at int64) (refs []audit.OpenRef, err
 	}
 	return refs, nil
 }
-func (b *book) Entries(_ context.Context, from, to uint64) (all []audit.Placed, err error) {
+func (b *book) Entries(_ context.Context, from, to uint64) (all []rules.Placed, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if to > b.size {
@@ -64,7 +65,7 @@ func (b *book) Entries(_ context.Context, from, to uint64) (all []audit.Placed, 
 	}
 	b.most = max(b.most, to-from)
 	for i := from; i < to; i++ {
-		all = append(all, audit.Placed{Index: i, Entry: audit.Entry{Body: &audit.Event{Kind: audit.EventTableOpen,
+		all = append(all, rules.Placed{Index: i, Entry: audit.Entry{Body: &audit.Event{Kind: audit.EventTableOpen,
 			Name: "t"}}})
 	}
 	return all, nil
@@ -166,7 +167,7 @@ func TestManyCloseSoon(t *testing.T) {
 		b := &book{size: 1, changed: make(chan struct{})}
 		const n = 10 * page
 		for id := range uint64(n) {
-			b.soon = append(b.soon, audit.OpenRef{ID: id, Table: []string{"a", "b"}[id%2],
+			b.soon = append(b.soon, rules.OpenRef{ID: id, Table: []string{"a", "b"}[id%2],
 				CloseBy: time.Now().Add(2 * Soon).UnixMilli()})
 		}
 		f := New(Config{Ledger: b, Now: time.Now, Log: slog.New(slog.DiscardHandler)})

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/store"
@@ -92,8 +93,8 @@ func (s *source) present(ctx context.Context) (bool, error) {
 }
 
 // trusted returns the keys and the policy that the caller trusts. If they cannot be read, inspect reports it.
-func (o Options) trusted() audit.Trusted {
-	t, _ := audit.ParseTrust(o.VKey, o.Policy)
+func (o Options) trusted() trust.Trusted {
+	t, _ := trust.ParseTrust(o.VKey, o.Policy)
 	return t
 }
 
@@ -127,7 +128,7 @@ func (s *source) learnKeys(ctx context.Context) error {
 		index, _ := row.Int("idx")
 		s.history.Take(uint64(index), e) // inspect judges a key that cannot be used
 	}
-	for _, k := range audit.Verifiers(s.history.Signing) {
+	for _, k := range trust.Verifiers(s.history.Signing) {
 		if !slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
 			s.keys = append(s.keys, k)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect"
 	"shuffled/internal/store"
 )
@@ -141,7 +142,7 @@ func (c *chunk) statements(ctx context.Context, rows []store.Raw, entries [][]by
 	for _, r := range rows {
 		shuffle, _ := r.Int("shuffle")
 		n, ok := r.Int("n")
-		if !ok || n < 0 || n >= audit.MaxStatements || shuffle <= 0 {
+		if !ok || n < 0 || n >= openings.MaxStatements || shuffle <= 0 {
 			continue
 		}
 		if uint64(shuffle) != about {
@@ -174,7 +175,7 @@ func (c *chunk) statement(ctx context.Context, r store.Raw, about uint64, by map
 	if e, err := audit.ParseEntry(commit); err == nil && e.Body.Type() == audit.TypeClose {
 		return c.orderEnd(r, b, about)
 	}
-	found, err := audit.ParseStatement(b)
+	found, err := openings.ParseStatement(b)
 	if errors.Is(err, audit.ErrUnknown) {
 		c.say("a statement about shuffle %d is of a later version", about)
 		return nil

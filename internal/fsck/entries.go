@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
@@ -202,7 +203,7 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 // openings checks what is kept with an entry that is no commit. Each opening, and what a co-dealer or a house gave, is
 // compared with the ledger when it is read.
 func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
-	var end struct{ Cards []audit.Card }
+	var end struct{ Cards []openings.Card }
 	text, _ := r.Bytes("kept")
 	err := errors.New("nothing is kept with such an entry")
 	d, ends := audit.DisclosedBy(e.Body)
@@ -272,7 +273,7 @@ func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 		return err
 	}
 	context := commit.Context.Encode()
-	if audit.Commitment(context, tape) != commit.Commitment {
+	if openings.Commitment(context, tape) != commit.Commitment {
 		return errors.New("the tape does not open the commitment")
 	}
 	out, err := recipe.Run(tape)
@@ -286,7 +287,7 @@ func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 			out.Values[i] = cards[x]
 		}
 	}
-	if audit.DeckRoot(commit.Commitment, context, tape, out.Values) != tlog.Hash(commit.DeckRoot) {
+	if openings.DeckRoot(commit.Commitment, context, tape, out.Values) != tlog.Hash(commit.DeckRoot) {
 		return errors.New("the tape does not lead to the deck root")
 	}
 	return nil

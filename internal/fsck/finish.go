@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -178,7 +180,7 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 		used = n > 0 && uint64(n) <= size
 	case store.StatementRows:
 		shuffle, _ := r.Int("shuffle")
-		used = used && n < audit.MaxStatements && shuffle > 0 && uint64(shuffle) < size
+		used = used && n < openings.MaxStatements && shuffle > 0 && uint64(shuffle) < size
 	case store.TileRows:
 		level, _ := r.Int("level")
 		used = used && level >= 0 && level < 7 && uint64(n) < size>>(8*(level+1))
@@ -216,10 +218,10 @@ func (s *source) signatureLines(sum inspect.Summary) {
 
 // lines returns how many keys sign the checkpoint of a size: those in force, and if the last
 // entry brings a key, the one before it, too.
-func lines(keys *audit.History, size uint64) int {
+func lines(keys *trust.History, size uint64) int {
 	now, before := keys.At(size), keys.At(size-1)
 	for _, k := range before {
-		if !slices.ContainsFunc(now, func(o audit.KeyInForce) bool { return o.Index == k.Index }) {
+		if !slices.ContainsFunc(now, func(o trust.KeyInForce) bool { return o.Index == k.Index }) {
 			now = append(now, k)
 		}
 	}
@@ -258,7 +260,7 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 }
 
 // cosigned checks that the lines of a checkpoint are as many as those of the ledger and of witnesses.
-func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) {
+func (s *source) cosigned(r store.Raw, signed []byte, policies []*trust.Policy) {
 	known := 0
 	for _, k := range s.keys {
 		if _, err := audit.OpenCheckpoint(signed, k); err == nil {
@@ -268,7 +270,7 @@ func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) 
 	var by []string // verifier keys: another policy may have another witness of the name
 	for _, p := range policies {
 		for _, c := range p.Cosignatures(signed) {
-			i := slices.IndexFunc(p.Witnesses, func(w audit.Witness) bool { return w.Name == c.Witness })
+			i := slices.IndexFunc(p.Witnesses, func(w trust.Witness) bool { return w.Name == c.Witness })
 			if vkey := p.Witnesses[i].VKey; !slices.Contains(by, vkey) {
 				by = append(by, vkey)
 			}
@@ -284,9 +286,9 @@ func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) 
 func textOf(signed []byte) string { return string(signed[:len(signed)-len(linesOf(signed))]) }
 
 // policiesOf returns the policies that entries brought.
-func policiesOf(keys *audit.History) (all []*audit.Policy) {
+func policiesOf(keys *trust.History) (all []*trust.Policy) {
 	for _, k := range keys.Records {
-		if p, err := audit.ParsePolicy(k.Policy); err == nil && k.Subject == audit.SubjectPolicy {
+		if p, err := trust.ParsePolicy(k.Policy); err == nil && k.Subject == audit.SubjectPolicy {
 			all = append(all, p)
 		}
 	}

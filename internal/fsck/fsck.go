@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
@@ -22,7 +23,7 @@ type Options struct {
 
 	// Witness returns a client of a witness of the ledger's policies, or nil if the
 	// witness cannot be reached. nil: witnesses are not asked.
-	Witness func(audit.Witness) Witness
+	Witness func(trust.Witness) Witness
 }
 
 // Witness returns the newest checkpoint that it cosigned for an origin, or gateway.ErrNone.
@@ -89,7 +90,7 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if !s.finished { // inspect had no checkpoint to begin with
-		faults, notes, err := s.Finish(ctx, inspect.Summary{Keys: new(audit.History)})
+		faults, notes, err := s.Finish(ctx, inspect.Summary{Keys: new(trust.History)})
 		if err != nil {
 			return nil, err
 		}

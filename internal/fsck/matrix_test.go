@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/store"
@@ -505,16 +506,16 @@ func statementCases(t *testing.T, m *material, db tampered) (cases []tamperCase)
 	t.Helper()
 	row := db.rows(t, store.StatementRows)[0]
 	b, _ := row.Bytes("note")
-	honest, err := audit.ParseStatement(b)
+	honest, err := openings.ParseStatement(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, edit := range map[string]func(*audit.Statement) auditor{
-		"another ledger": func(s *audit.Statement) auditor { s.Origin = "example.org/other"; return "a.example" },
-		"another shuffle, with the hashes of this one": func(s *audit.Statement) auditor { s.ID++; return "a.example" },
-		"another commit": func(s *audit.Statement) auditor { s.Commit[0] ^= 1; return "a.example" },
-		"another close":  func(s *audit.Statement) auditor { s.Disclosed[0] ^= 1; return "a.example" },
-		"the shuffle, by who signed the next one": func(*audit.Statement) auditor { return "regulator.example" },
+	for name, edit := range map[string]func(*openings.Statement) auditor{
+		"another ledger": func(s *openings.Statement) auditor { s.Origin = "example.org/other"; return "a.example" },
+		"another shuffle, with the hashes of this one": func(s *openings.Statement) auditor { s.ID++; return "a.example" },
+		"another commit": func(s *openings.Statement) auditor { s.Commit[0] ^= 1; return "a.example" },
+		"another close":  func(s *openings.Statement) auditor { s.Disclosed[0] ^= 1; return "a.example" },
+		"the shuffle, by who signed the next one": func(*openings.Statement) auditor { return "regulator.example" },
 	} {
 		s := honest.Statement
 		by := edit(&s)

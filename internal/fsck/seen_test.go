@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/store"
@@ -61,9 +61,9 @@ func TestSetBack(t *testing.T) {
 	since.Since = newest.Checkpoint
 	asked := m.options()
 	cosigned := m.cosigned[len(m.cosigned)-1]
-	asked.Witness = func(audit.Witness) fsck.Witness { return told{cosigned.Checkpoint} }
+	asked.Witness = func(trust.Witness) fsck.Witness { return told{cosigned.Checkpoint} }
 	silent := m.options()
-	silent.Witness = func(audit.Witness) fsck.Witness { return told{} }
+	silent.Witness = func(trust.Witness) fsck.Witness { return told{} }
 
 	wantFault(t, check(t, e, marked), fsck.CodeRollback, head)
 	wantFault(t, check(t, e, since), inspect.CodeSince, "the older checkpoint")

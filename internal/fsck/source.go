@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
@@ -25,8 +26,8 @@ type source struct {
 	origin    string
 	catalogue []store.Raw
 	keys      []note.Verifier // those that may have signed a checkpoint
-	history   audit.History   // of the keys that entries bring
-	witnesses []audit.Witness // those that its policies name
+	history   trust.History   // of the keys that entries bring
+	witnesses []trust.Witness // those that its policies name
 	seen      []seen          // checkpoints that are kept elsewhere
 	newest    inspect.Checkpoint
 	size      uint64 // that newest has

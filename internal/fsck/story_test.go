@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/bundle"
 	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/ledger"
@@ -204,7 +205,7 @@ func (m *material) state() error {
 		}
 		s := statement{shuffle: c.Shuffle, size: uint64(i) + 1}
 		for _, by := range []auditor{"lab.example", "regulator.example"} {
-			signed, err := audit.Statement{Origin: inspecttest.Origin, ID: c.Shuffle,
+			signed, err := openings.Statement{Origin: inspecttest.Origin, ID: c.Shuffle,
 				Commit: tlog.RecordHash(m.entries[c.Shuffle]), Disclosed: tlog.RecordHash(m.entries[i])}.Sign(by)
 			if err != nil {
 				return err

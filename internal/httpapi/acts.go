@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
 )
@@ -136,7 +137,7 @@ func (s *Server) ListCredentials(c *call) error {
 	return c.json(answer)
 }
 
-func credentialAnswer(h audit.Holder, now int64) Credential {
+func credentialAnswer(h rules.Holder, now int64) Credential {
 	a := Credential{
 		Credential: h.ID, Form: CredentialForm(h.Form.String()), Role: Role(h.Role.String()), Identity: h.Identity,
 		Tables: h.Tables, State: CredentialStateInForce, Entry: h.Index, Created: Timestamp(h.Created),

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/terms"
 )
@@ -89,7 +90,7 @@ func (s *Server) GetKeys(c *call) error {
 	return c.json(answer)
 }
 
-func keyAnswer(origin string, r audit.KeyRecord) (k Key, err error) {
+func keyAnswer(origin string, r trust.KeyRecord) (k Key, err error) {
 	k = Key{Entry: Index(r.Index), Time: Timestamp(r.Time), Subject: KeySubject(r.Subject.String())}
 	if r.Subject == audit.SubjectPolicy {
 		k.Policy = new(string(r.Policy))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/verify"
 )
 
@@ -68,7 +68,7 @@ func TestTranscriptExample(t *testing.T) {
 	success := func(op *openapi3.Operation, kind, name string) []byte {
 		return exampleJSON(t, op.Responses.Value("200").Value.Content[kind].Examples[name])
 	}
-	var file audit.Transcript
+	var file openings.Transcript
 	if err := json.Unmarshal(success(paths.Find("/v1/{ledger}/shuffles/{id}/transcript").Get,
 		"application/json", "closed"), &file); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestTermsInEvidence(t *testing.T) {
 func TestEvidenceIsTheContracts(t *testing.T) {
 	t.Parallel()
 	schemas := loadContract(t).Components.Schemas
-	checkMembers(t, "Transcript", schemas["Transcript"].Value, reflect.TypeFor[audit.Transcript]())
+	checkMembers(t, "Transcript", schemas["Transcript"].Value, reflect.TypeFor[openings.Transcript]())
 	checkMembers(t, "Verdict", schemas["Verdict"].Value, reflect.TypeFor[verify.Verdict]())
 }
 

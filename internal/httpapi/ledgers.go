@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
@@ -24,7 +25,7 @@ type Access interface {
 // Recall finds shuffles and tables; *recall.Finder is one.
 type Recall interface {
 	Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error)
-	Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
+	Tables(ctx context.Context, q ledger.TableQuery) (page []rules.TableRef, next string, err error)
 }
 
 // Ledger is one ledger as the API serves it. All of it is required.

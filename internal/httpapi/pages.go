@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/verify"
 	"shuffled/web"
 )
@@ -160,7 +162,7 @@ const maxLogs = 64
 // trustIn returns trust in the signing keys of a history that were not retired; if they are more than maxLogs, in the
 // first and the newest. A trusted key of ML-DSA-44 must have signed every checkpoint (docs/SPEC.md section 10.1.1), so
 // it is left out if the smallest checkpoint is from before its entry.
-func trustIn(smallest uint64, keys *audit.History) verify.Trust {
+func trustIn(smallest uint64, keys *trust.History) verify.Trust {
 	var vkeys []string
 	for _, k := range keys.Signing {
 		if k.Retired || k.Key == nil || audit.IsMLDSA(k.Key) && k.Index >= smallest {
@@ -186,7 +188,7 @@ func claimed(evidence []byte) (origin string, smallest uint64) {
 	var signed []string
 	// The first byte decides what the file is (docs/SPEC.md section 10), and not the media type.
 	if strings.HasPrefix(string(evidence), "{") {
-		t, err := audit.ParseTranscript(evidence)
+		t, err := openings.ParseTranscript(evidence)
 		if err != nil {
 			return "", 0
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
@@ -247,7 +248,7 @@ func TestManyDeals(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.status, cut(got.body))
 			continue
 		}
-		transcript, err := audit.ParseTranscript(got.body)
+		transcript, err := openings.ParseTranscript(got.body)
 		if err != nil || len(transcript.Cards) != most || len(transcript.Receipts) != most+3 {
 			t.Errorf("%s: %v", name, err)
 		}

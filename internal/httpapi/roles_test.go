@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 )
@@ -27,7 +27,7 @@ func TestReaders(t *testing.T) {
 	read[Deal](t, s.post(path+"/deal", "", twoHands)) // four cards hidden, a burn, three public
 	cards := func(token string) int {
 		t.Helper()
-		file, err := audit.ParseTranscript(s.get(path+"/transcript", token).body)
+		file, err := openings.ParseTranscript(s.get(path+"/transcript", token).body)
 		must(t, err)
 		return len(file.Cards)
 	}

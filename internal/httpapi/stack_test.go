@@ -18,6 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
@@ -71,7 +72,7 @@ func (noRecall) Find(context.Context, ledger.RecallQuery) (ledger.RecallPage, er
 	return ledger.RecallPage{}, nil
 }
 
-func (noRecall) Tables(context.Context, ledger.TableQuery) ([]audit.TableRef, string, error) {
+func (noRecall) Tables(context.Context, ledger.TableQuery) ([]rules.TableRef, string, error) {
 	return nil, "", nil
 }
 

@@ -9,17 +9,18 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // stated is a request body with a statement about the shuffle of a transcript, signed by
 // an auditor of this name; change makes it another one.
-func stated(t *testing.T, transcript []byte, name string, change func(*audit.Statement)) string {
+func stated(t *testing.T, transcript []byte, name string, change func(*openings.Statement)) string {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
 		must(t, err)
 	}
-	file, err := audit.ParseTranscript(transcript)
+	file, err := openings.ParseTranscript(transcript)
 	check(err)
 	leaf := func(receipt string) tlog.Hash {
 		r, err := audit.ParseReceipt(receipt)
@@ -30,7 +31,7 @@ func stated(t *testing.T, transcript []byte, name string, change func(*audit.Sta
 	check(err)
 	e, err := audit.ParseEntry(genesis.Entry)
 	check(err)
-	s := audit.Statement{Origin: e.Body.(*audit.Genesis).Origin, ID: file.ID, Commit: leaf(file.Receipts[1]),
+	s := openings.Statement{Origin: e.Body.(*audit.Genesis).Origin, ID: file.ID, Commit: leaf(file.Receipts[1]),
 		Disclosed: leaf(file.Receipts[len(file.Receipts)-1])}
 	if change != nil {
 		change(&s)
@@ -62,7 +63,7 @@ func TestStatements(t *testing.T) {
 		hand(token, good).want(t, code, "")
 	}
 	for _, body := range []string{`{}`, `{"statement":""}`, `{"statement":"x"}`,
-		stated(t, transcript(), "lab.example", func(s *audit.Statement) { s.ID++ })} {
+		stated(t, transcript(), "lab.example", func(s *openings.Statement) { s.ID++ })} {
 		hand(s.auditorToken, body).want(t, CodeInvalidRequest, "statement")
 	}
 	s.by(s.auditorToken, "/v1/main/shuffles/999/statements", "", good).want(t, CodeNotFound, "")
@@ -75,7 +76,7 @@ func TestStatements(t *testing.T) {
 		Statements != 2 {
 		t.Errorf("%+v", taken)
 	}
-	file, err := audit.ParseTranscript(transcript())
+	file, err := openings.ParseTranscript(transcript())
 	if err != nil || len(file.Statements) != 2 || !strings.Contains(file.Statements[1], "— regulator ") {
 		t.Errorf("%v, %v", file, err)
 	}

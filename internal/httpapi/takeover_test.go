@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/verify"
 )
 
@@ -22,7 +23,7 @@ func (s *stack) places(path, bearer string) []int {
 	if v := verify.Transcript(got.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
 		s.t.Errorf("%s is %s at %s", path, v.Verdict, v.Failed)
 	}
-	file, err := audit.ParseTranscript(got.body)
+	file, err := openings.ParseTranscript(got.body)
 	must(s.t, err)
 	var all []int
 	for _, c := range file.Cards {

@@ -11,13 +11,15 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 	"shuffled/internal/verify"
 )
 
 // historyOf is that of a ledger whose entries from 0 on bring these signing keys.
-func historyOf(origin string, public ...[]byte) *audit.History {
-	h := &audit.History{Origin: origin}
+func historyOf(origin string, public ...[]byte) *trust.History {
+	h := &trust.History{Origin: origin}
 	for i, k := range public {
 		h.Take(uint64(i), audit.Entry{Body: &audit.Key{Subject: audit.SubjectSigning, Public: k}})
 	}
@@ -41,15 +43,15 @@ func TestTrustInManyKeys(t *testing.T) {
 		history, retired := historyOf(origin, public...), public[n]
 		history.Take(uint64(n+1), audit.Entry{Body: &audit.Key{Subject: audit.SubjectRetirement,
 			Retired: audit.SubjectSigning, ID: audit.KeyID(retired)}})
-		trust := trustIn(1, history)
-		if err := trust.Check(); err != nil {
+		trusted := trustIn(1, history)
+		if err := trusted.Check(); err != nil {
 			t.Fatalf("%d keys: %v", n, err)
 		}
 		var text []byte
-		if text = trust.Policy; n == 1 {
-			text = []byte("log " + trust.VKey + "\nquorum none\n")
+		if text = trusted.Policy; n == 1 {
+			text = []byte("log " + trusted.VKey + "\nquorum none\n")
 		}
-		p, err := audit.ParsePolicy(text)
+		p, err := trust.ParsePolicy(text)
 		must(t, err)
 		if len(p.Logs) != min(n, maxLogs) {
 			t.Errorf("%d keys: %d are trusted", n, len(p.Logs))
@@ -84,10 +86,10 @@ func TestTrustInManyLongKeys(t *testing.T) {
 		newest = k
 		public = append(public, k.Public())
 	}
-	trust := trustIn(maxLogs, historyOf(origin, public...))
-	p, err := audit.ParsePolicy(trust.Policy)
-	if err != nil || len(p.Logs) != maxLogs || len(trust.Policy) != 121_292 { // docs/SPEC.md section 7.3
-		t.Fatalf("%d keys in %d bytes: %v", maxLogs, len(trust.Policy), err)
+	trusted := trustIn(maxLogs, historyOf(origin, public...))
+	p, err := trust.ParsePolicy(trusted.Policy)
+	if err != nil || len(p.Logs) != maxLogs || len(trusted.Policy) != 121_292 { // docs/SPEC.md section 7.3
+		t.Fatalf("%d keys in %d bytes: %v", maxLogs, len(trusted.Policy), err)
 	}
 	entry, err := audit.Entry{Time: 1, Actor: audit.Actor{Identity: "d", Credential: "d"},
 		Body: &audit.Event{Kind: audit.EventTableOpen, Name: "t"}}.Encode()
@@ -98,7 +100,7 @@ func TestTrustInManyLongKeys(t *testing.T) {
 	signed, err := note.Sign(&note.Note{Text: text}, newest.At(0))
 	must(t, err)
 	receipt := audit.Receipt{Index: 1, Entry: entry, Proof: []tlog.Hash{genesis}, Checkpoint: signed}.Text()
-	if v := verify.File([]byte(receipt), trust); v.Verdict != verify.Proved {
+	if v := verify.File([]byte(receipt), trusted); v.Verdict != verify.Proved {
 		t.Errorf("%s: failed %q, unknown %q", v.Verdict, v.Failed, v.Unknown)
 	}
 }
@@ -128,8 +130,8 @@ func TestTrustBeforeALongKey(t *testing.T) {
 		}
 	}
 	file := func(under, witnessed audit.Receipt) []byte {
-		transcript := audit.Transcript{Format: audit.TranscriptFormat, Checkpoint: string(under.Checkpoint),
-			Witnessed: &audit.Prefix{Checkpoint: string(witnessed.Checkpoint)}}
+		transcript := openings.Transcript{Format: openings.TranscriptFormat, Checkpoint: string(under.Checkpoint),
+			Witnessed: &openings.Prefix{Checkpoint: string(witnessed.Checkpoint)}}
 		b, err := transcript.Marshal()
 		must(t, err)
 		return b

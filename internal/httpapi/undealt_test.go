@@ -18,6 +18,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/ledger"
@@ -130,7 +132,7 @@ func (h *hunt) everyState() map[string]work {
 		_, expire := d.Expire(t.Context())
 		open, err := d.Ledger().OpenAt(t.Context(), 0)
 		must(err)
-		if !slices.ContainsFunc(open, func(o audit.OpenRef) bool { return o.ID == expires }) {
+		if !slices.ContainsFunc(open, func(o rules.OpenRef) bool { return o.ID == expires }) {
 			break
 		}
 		if tries == 1200 {
@@ -312,7 +314,7 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 	if o.tape, _, err = seal.Split(b, c.Context.Recipe.TapeLen(), n); err != nil {
 		t.Fatal(err)
 	}
-	o.salts = audit.Salts(c.Commitment, o.tape, c.Context.Recipe.Positions())
+	o.salts = openings.Salts(c.Commitment, o.tape, c.Context.Recipe.Positions())
 	found, err := h.s.store.ByShuffles(context.Background(), h.s.ledger.ID(), ledger.Durable, row.Index)
 	must(t, err)
 	rows := found[0]
@@ -324,7 +326,7 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 		case *audit.Mix:
 			mix = b
 		case *audit.Deal:
-			order, err := audit.NewOrder(tlog.RecordHash(row.Entry), c, mix)
+			order, err := openings.NewOrder(tlog.RecordHash(row.Entry), c, mix)
 			must(t, err)
 			for place := b.First; place < b.First+b.Count(); place++ {
 				o.dealt[order.Position(place)] = true

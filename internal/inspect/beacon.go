@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/beacon"
 )
 
@@ -35,7 +36,7 @@ func (c *roundCheck) check() {
 
 // mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have other
 // values than its plan, and the rule named it.
-func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
+func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 	l := f.live[m.Shuffle]
 	if !legal || o.ID == 0 || l == nil {
 		return
@@ -72,6 +73,6 @@ func (f *fold) check(x light) *roundCheck {
 
 // mixedForAll reports whether a witnessed shuffle whose beacon holds leaves nothing to the
 // house (docs/SPEC.md section 10.5).
-func (l *live) mixedForAll(o audit.Opened) bool {
+func (l *live) mixedForAll(o rules.Opened) bool {
 	return l.InTime && l.Beacon != nil && beacon.Steered(o.Commit().Context) == nil
 }

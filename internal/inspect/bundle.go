@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 	"shuffled/internal/shuffle"
 )
@@ -154,7 +155,7 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 			b.manifest.Period.From, b.manifest.Period.To))
 	}
 	// Clocks differ, as between witnesses and the house.
-	if at < s.Newest-audit.WitnessGrace {
+	if at < s.Newest-trust.WitnessGrace {
 		faults = append(faults, fault(CodeManifest, "manifest.json",
 			"exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, bundle.FormatTime(s.Newest)))
 	}

@@ -5,7 +5,7 @@
 // where the evidence is kept: in a bundle (Bundle), or in the rows of a store.
 //
 // One goroutine, that of the caller of Run, does everything that has an order. It is called the fold: it cuts the
-// ledger into chunks of 256 entries, takes them in order, and owns the live state (audit.State), the tree and all
+// ledger into chunks of 256 entries, takes them in order, and owns the live state (rules.State), the tree and all
 // counts. Workers, one for each core, do the rest. They read, hash and parse chunks ahead of the fold, and behind it
 // recompute the shuffles that a chunk closed. A worker waits for nothing that was sent after its own work.
 //

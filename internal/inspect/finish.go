@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/bundle"
 )
 
@@ -191,7 +192,7 @@ func (f *fold) listOpen(r *Report) error {
 }
 
 // line is what the file of shuffles says of each shuffle.
-func (l *live) line(o audit.Opened, state, level string) *ShuffleLine {
+func (l *live) line(o rules.Opened, state, level string) *ShuffleLine {
 	return &ShuffleLine{ID: o.ID, Table: l.Table, Serial: l.Serial, Owner: l.By, GameRef: l.GameRef, Shuffled: l.What,
 		Committed: bundle.FormatTime(l.Committed), CloseBy: bundle.FormatTime(l.CloseBy), State: state,
 		Places: o.Places, Dealt: o.Next, Level: level}

@@ -9,13 +9,15 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/disclosure"
 )
 
 // fold is what one pass over the entries, in order, knows and counts. It belongs to the goroutine that called Run.
 type fold struct {
 	*run
-	state    *audit.State
+	state    *rules.State
 	edge     *edge
 	broken   bool // hashes of entries are not known, and so no root from there on
 	lost     lostEntries
@@ -52,9 +54,9 @@ type figures struct {
 
 // signing is what the fold knows of keys and policies.
 type signing struct {
-	history  audit.History                 // of keys, as entries say them
+	history  trust.History                 // of keys, as entries say them
 	openers  map[uint64]*disclosure.Opener // by index of the disclosure key's entry
-	policies *audit.Policies
+	policies *trust.Policies
 	pending  bool            // a policy waits for its first checkpoint
 	rotated  *rotation       // a signing key's entry without its checkpoint so far
 	unsure   bool            // not all such checkpoints could be read
@@ -141,7 +143,7 @@ func (f *fold) choose(c *chunk) {
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 	keys := slices.Clone(f.trust.Keys)
 	keys = append(keys, f.signers.Load().keys...)
-	last, brought := c.first, audit.History{Origin: f.newest.Origin}
+	last, brought := c.first, trust.History{Origin: f.newest.Origin}
 	for i := range c.other {
 		if c.tree[0][i] != c.other[i] {
 			last = c.first + uint64(i)
@@ -149,7 +151,7 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 		}
 		brought.Take(c.first+uint64(i), c.entries[i].e)
 	}
-	keys = append(keys, audit.Verifiers(brought.Signing)...)
+	keys = append(keys, trust.Verifiers(brought.Signing)...)
 	for i := len(c.points) - 1; i >= 0 && c.points[i].head.Size > last; i-- {
 		if _, err := audit.OpenByAny(c.points[i].Signed, keys...); err == nil {
 			return c.points[i].head.Size, c.points[i].head.Root
@@ -230,7 +232,7 @@ func (f *fold) count(e audit.Entry) {
 }
 
 // follow keeps what the audit needs of an entry and the state does not have.
-func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
+func (f *fold) follow(c *chunk, i int, opened rules.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
 	if f.opts.side != nil {
 		f.noteForPair(p, index, legal)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect/inspecttest"
 )
@@ -223,7 +224,7 @@ var forgeries = []struct {
 	{"another tape, with its commitment", func(l *ledger) {
 		l.play(l.Forge("t1", func(s *inspecttest.Shuffle) {
 			s.Tape = l.Bytes(len(s.Tape))
-			s.Commit.Commitment = audit.Commitment(s.Commit.Context.Encode(), s.Tape)
+			s.Commit.Commitment = openings.Commitment(s.Commit.Context.Encode(), s.Tape)
 		}))
 	}, []string{"deck_root"}},
 	{"two cards exchanged", func(l *ledger) {
@@ -241,7 +242,7 @@ var forgeries = []struct {
 	{"a tape that runs out", func(l *ledger) {
 		l.play(l.Forge("t1", func(s *inspecttest.Shuffle) {
 			s.Tape = bytes.Repeat([]byte{0xff}, len(s.Tape))
-			s.Commit.Commitment = audit.Commitment(s.Commit.Context.Encode(), s.Tape)
+			s.Commit.Commitment = openings.Commitment(s.Commit.Context.Encode(), s.Tape)
 		}))
 	}, []string{"order"}},
 	{"a tape lost", func(l *ledger) {

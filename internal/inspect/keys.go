@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 	"shuffled/internal/disclosure"
 )
@@ -139,8 +140,8 @@ const maxRetiredNotes = 64
 // retiredKeys notes for how long a key was in use after the time from which its retirement says that it deserves no
 // trust. This breaks no rule (docs/SPEC.md section 5.7): the reader of the report decides what it means.
 func (f *fold) retiredKeys() {
-	came := make(map[[32]byte]audit.KeyRecord) // first entry of each key
-	next := make(map[[32]byte]audit.KeyRecord) // by key: the one that took its place
+	came := make(map[[32]byte]trust.KeyRecord) // first entry of each key
+	next := make(map[[32]byte]trust.KeyRecord) // by key: the one that took its place
 	newest := make(map[audit.Subject][32]byte)
 	said := 0
 	for _, r := range f.history.Records {
@@ -161,7 +162,7 @@ func (f *fold) retiredKeys() {
 }
 
 // doubted says for how long the retired key was in use from r.From on. It returns "" if it was not.
-func doubted(r audit.KeyRecord, came, next map[[32]byte]audit.KeyRecord) string {
+func doubted(r trust.KeyRecord, came, next map[[32]byte]trust.KeyRecord) string {
 	first, known := came[r.ID]
 	if !known || r.Retired == audit.SubjectAuditor {
 		return ""

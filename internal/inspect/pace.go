@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 )
 
 // Dealing says by table who dealt, and at what pace. None of it is a fault: a reader asks
@@ -101,7 +102,7 @@ func (g gaps) between(from, to int) (n uint64) {
 
 // deal counts what entry e says of who dealt from its shuffle, and when. It is called before
 // follow, which may end the shuffle.
-func (f *fold) deal(e audit.Entry, opened audit.Opened) {
+func (f *fold) deal(e audit.Entry, opened rules.Opened) {
 	l := f.live[audit.ShuffleOf(e.Body)]
 	if l == nil || !f.counts(l) {
 		return

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // PairFormat is the format member of a report on a pair.
@@ -189,7 +190,7 @@ type pair struct {
 	work     *pairWork
 	src      [2]Source
 	origins  [2]string
-	trust    [2]audit.Trusted
+	trust    [2]trust.Trusted
 	sides    [2]*side
 	limit    int64 // milliseconds
 	from, to int64
@@ -198,7 +199,7 @@ type pair struct {
 // open reads what the two checks need to know of each other.
 func (p *pair) open(o *PairOptions) (err error) {
 	for i, opts := range []Options{o.House, o.CoDealer} {
-		if p.trust[i], err = audit.ParseTrust(opts.VKey, opts.Policy); err != nil {
+		if p.trust[i], err = trust.ParseTrust(opts.VKey, opts.Policy); err != nil {
 			return err
 		}
 		p.sides[i] = &side{which: i, work: p.work, orders: make(map[uint64]uint64), illegal: make(map[uint64]int),
@@ -225,13 +226,13 @@ func (p *pair) open(o *PairOptions) (err error) {
 
 // commonWitnesses returns a policy that asks for any one of the witnesses that both policies
 // have, nil if they have none in common.
-func commonWitnesses(a, b *audit.Policy) (*audit.Policy, error) {
+func commonWitnesses(a, b *trust.Policy) (*trust.Policy, error) {
 	if a == nil || b == nil {
 		return nil, nil
 	}
 	var lines, names []string
 	for _, w := range a.Witnesses {
-		if slices.ContainsFunc(b.Witnesses, func(x audit.Witness) bool { return x.VKey == w.VKey }) {
+		if slices.ContainsFunc(b.Witnesses, func(x trust.Witness) bool { return x.VKey == w.VKey }) {
 			names = append(names, w.Name)
 			lines = append(lines, fmt.Sprintf("witness %s %s\n", w.Name, w.VKey))
 		}
@@ -244,12 +245,12 @@ func commonWitnesses(a, b *audit.Policy) (*audit.Policy, error) {
 		quorum = "of-both-ledgers"
 		lines = append(lines, fmt.Sprintf("group %s any %s\n", quorum, strings.Join(names, " ")))
 	}
-	return audit.ParsePolicy([]byte(strings.Join(lines, "") + "quorum " + quorum + "\n"))
+	return trust.ParsePolicy([]byte(strings.Join(lines, "") + "quorum " + quorum + "\n"))
 }
 
 // names reports whether the house's ledger ever pinned this co-dealer.
 func (p *pair) names(house *Report) bool {
-	return slices.ContainsFunc(house.keys, func(k audit.KeyRecord) bool {
+	return slices.ContainsFunc(house.keys, func(k trust.KeyRecord) bool {
 		return k.Subject == audit.SubjectCoDealer && k.Origin == p.origins[1]
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 )
 
@@ -275,7 +276,7 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 		line.Kind = kindTapeLost
 	case excused:
 		return nil
-	case second != 0 && second+audit.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.Second),
+	case second != 0 && second+trust.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.Second),
 		second != 0 && (ended-second)*1000 > t.limit:
 		line.Kind, h.unsettled = kindSilent, true
 	case c.Blind != nil && c.Blind.Head.Size > d.Index:
@@ -362,7 +363,7 @@ func (t *tally) early(h *hand) {
 	case len(h.deals) == 0, c.Form == audit.FormNone, i >= 0:
 	case c.Follows != nil && (h.further > 0 || h.illegal[sideHouse]): // it may follow a close that is not kept
 	case c.Outcome == audit.OutcomeExpired:
-		if by := h.commit.start().CloseBy; second != 0 && (second+1)*1000+audit.WitnessGrace < by {
+		if by := h.commit.start().CloseBy; second != 0 && (second+1)*1000+trust.WitnessGrace < by {
 			t.fault(h, sideCoDealer, h.closed, CodeDisclosedEarly,
 				"the order was closed as expired, with its tape; its close-by is %s, and witnesses saw the close at %s",
 				bundle.FormatTime(by), formatSecond(second))

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // The two ledgers of a pair.
@@ -19,7 +20,7 @@ type side struct {
 	which    int
 	work     *pairWork
 	other    string              // origin of the other ledger
-	common   *audit.Policy       // asks for one of the witnesses that both trusted policies have; nil: there is none
+	common   *trust.Policy       // asks for one of the witnesses that both trusted policies have; nil: there is none
 	orders   map[uint64]uint64   // by id of an open shuffle of the pair: the index of its order
 	illegal  map[uint64]int      // of these: how many of its deals are illegal
 	claimed  map[audit.Head]bool // claims written last, at most mostClaimed

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/bundle"
 )
 
@@ -86,7 +87,7 @@ func (f *fold) pass(codes []audit.Code, index uint64) {
 }
 
 // persons notes what an entry says of administrators, after it was applied. waiting are the acts that waited before.
-func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, legal bool) {
+func (f *fold) persons(e audit.Entry, index uint64, waiting []rules.WaitingAct, legal bool) {
 	if a, ok := e.Body.(*audit.ActEntry); ok {
 		f.act(a, e.Time, index, waiting)
 		return
@@ -110,13 +111,13 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 }
 
 // act notes an act.
-func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.WaitingAct) {
+func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []rules.WaitingAct) {
 	line := ActLine{Entry: index, Time: bundle.FormatTime(now), Act: a.Act.String(), Administrators: []string{},
 		Digest: hex.EncodeToString(a.Digest[:])}
 	for _, s := range a.Signatures {
 		line.Administrators = append(line.Administrators, s.Administrator)
 	}
-	line.Waited = slices.ContainsFunc(f.state.WaitingActs(), func(w audit.WaitingAct) bool { return w.Index == index })
+	line.Waited = slices.ContainsFunc(f.state.WaitingActs(), func(w rules.WaitingAct) bool { return w.Index == index })
 	f.conduct.Approving = 0
 	switch {
 	case line.Waited:
@@ -124,7 +125,7 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.Wa
 	case a.Act != audit.ActCancel:
 		f.conduct.Approving = index
 	default:
-		at := slices.IndexFunc(before, func(w audit.WaitingAct) bool { return w.Digest == a.Digest })
+		at := slices.IndexFunc(before, func(w rules.WaitingAct) bool { return w.Digest == a.Digest })
 		if at >= 0 {
 			f.actLine(before[at].Index).Cancelled = &index
 		}
@@ -137,13 +138,13 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.Wa
 }
 
 // brokeGlass notes an entry that an act of one administrator approved.
-func (f *fold) brokeGlass(e audit.Entry, index uint64, waiting []audit.WaitingAct) {
+func (f *fold) brokeGlass(e audit.Entry, index uint64, waiting []rules.WaitingAct) {
 	act, ok := audit.ActFor(e.Body)
 	if !ok || !f.state.NeedsTwo(act) {
 		return
 	}
 	digest := audit.Approved(e.Actor.Identity, e.Body)
-	at := slices.IndexFunc(waiting, func(w audit.WaitingAct) bool { return w.Digest == digest })
+	at := slices.IndexFunc(waiting, func(w rules.WaitingAct) bool { return w.Digest == digest })
 	if at < 0 {
 		return
 	}

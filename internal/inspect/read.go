@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // chunk is a run of entries on its way from the fold to a worker and back. The worker
@@ -69,7 +70,7 @@ type point struct {
 // come. Workers check signatures with them ahead of the fold.
 type signers struct {
 	keys   []note.Verifier // of Ed25519 and perhaps of ML-DSA-44; nil: none that can be used
-	policy *audit.Policy
+	policy *trust.Policy
 }
 
 // check fills what p says of its signatures.

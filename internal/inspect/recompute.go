@@ -8,6 +8,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/disclosure"
 )
 
@@ -24,7 +26,7 @@ type batch struct {
 type closing struct {
 	*live
 	id, index uint64       // of the commit, of the close or disclosure
-	opened    audit.Opened // before its end
+	opened    rules.Opened // before its end
 	disclosed audit.DisclosureEntry
 	opener    *disclosure.Opener // nil: no key was given that opens it
 	legal     bool               // the close or disclosure breaks no rule
@@ -60,7 +62,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 			close(c.self.done)
 		}
 		// Only the result is needed from here on.
-		c.opened, c.disclosed, c.parent, c.self = audit.Opened{}, audit.DisclosureEntry{}, nil, nil
+		c.opened, c.disclosed, c.parent, c.self = rules.Opened{}, audit.DisclosureEntry{}, nil, nil
 	}
 }
 
@@ -90,7 +92,7 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 		return nil, c.failed(CodeTape, fmt.Sprintf("the tape has %d bytes, not %d", len(tape), want))
 	}
 	context := ctxt.Encode()
-	if audit.Commitment(context, tape) != commit.Commitment {
+	if openings.Commitment(context, tape) != commit.Commitment {
 		return nil, c.failed(CodeTape, "the tape does not open the commitment")
 	}
 	out, err := ctxt.Recipe.Run(tape)
@@ -136,7 +138,7 @@ func (w *worker) inherit(ctx context.Context, c *closing, p *audit.Parent, value
 		c.tape = TapeUnchecked
 		return nil, nil
 	}
-	values, err := audit.ChildValues(c.parent.values, p.Positions, values)
+	values, err := openings.ChildValues(c.parent.values, p.Positions, values)
 	if err != nil {
 		if !c.legal || errors.Is(err, audit.ErrMalformed) { // positions that the parent lacks: the rule said so
 			c.tape = TapeUnchecked

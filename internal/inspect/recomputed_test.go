@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect/inspecttest"
 )
 
@@ -41,12 +42,12 @@ func TestRecomputed(t *testing.T) {
 	for i, e := range entriesOf(t, l.Dir) {
 		hashes[uint64(i)] = tlog.RecordHash(e)
 	}
-	statement := func(s *inspecttest.Shuffle) audit.Statement {
-		return audit.Statement{Origin: inspecttest.Origin, ID: s.ID, Commit: hashes[s.ID],
+	statement := func(s *inspecttest.Shuffle) openings.Statement {
+		return openings.Statement{Origin: inspecttest.Origin, ID: s.ID, Commit: hashes[s.ID],
 			Disclosed: hashes[closeOf[s.ID]]}
 	}
 	orders := map[uint64][]uint32{}
-	ask := func(change func(*Options)) (got []audit.Statement) {
+	ask := func(change func(*Options)) (got []openings.Statement) {
 		opts := trusting()
 		opts.Recomputed = func(of Recomputed) {
 			orders[of.ID], got = of.Values, append(got, of.Statement)
@@ -62,10 +63,10 @@ func TestRecomputed(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(*Options)
-		want   []audit.Statement
+		want   []openings.Statement
 	}{
-		"all":                      {func(*Options) {}, []audit.Statement{statement(sealed), statement(public)}},
-		"without an auditor's key": {func(o *Options) { o.Auditors = nil }, []audit.Statement{statement(public)}},
+		"all":                      {func(*Options) {}, []openings.Statement{statement(sealed), statement(public)}},
+		"without an auditor's key": {func(o *Options) { o.Auditors = nil }, []openings.Statement{statement(public)}},
 		"of a later period":        {func(o *Options) { o.From = l.Now + 1 }, nil},
 	} {
 		if diff := cmp.Diff(test.want, ask(test.change)); diff != "" {

@@ -3,7 +3,7 @@ package inspect
 import (
 	"math"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 )
 
@@ -67,7 +67,7 @@ type Report struct {
 	Unknown      []string          `json:"unknown"` // what cannot be judged, at most MaxListed
 	Notes        []string          `json:"notes"`   // what was not checked, and why
 
-	keys []audit.KeyRecord // for the audit of a pair
+	keys []trust.KeyRecord // for the audit of a pair
 }
 
 // MaxListed bounds each list of a report, except that of faults.

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/disclosure"
 )
 
@@ -18,7 +21,7 @@ type run struct {
 	ctx     context.Context
 	src     Source
 	opts    Options
-	trust   audit.Trusted
+	trust   trust.Trusted
 	size    uint64 // of the newest checkpoint
 	newest  audit.Checkpoint
 	last    Checkpoint // the newest, signed
@@ -34,7 +37,7 @@ type run struct {
 // Run checks the ledger that src holds. It returns an error and no report if it
 // cannot run: the options cannot be read, the source fails, or ctx ends.
 func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
-	trust, err := audit.ParseTrust(opts.VKey, opts.Policy)
+	trust, err := trust.ParseTrust(opts.VKey, opts.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +69,11 @@ func (r *run) begin() (*fold, error) {
 	r.first = r.genesisKey()
 	depth := depthPerWorker * r.opts.Workers
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
-	f := &fold{run: r, state: audit.NewState(), edge: new(edge),
+	f := &fold{run: r, state: rules.NewState(), edge: new(edge),
 		play: play{live: make(map[uint64]*live), checks: make(map[light]*roundCheck), noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), conduct: conduct{Paces: make(map[string]*pace)},
 			drawnFrom: make(map[int]bool)},
-		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, due: r.trust.Keys},
+		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &trust.Policies{}, due: r.trust.Keys},
 		report:  r.newReport()}
 	f.report.Tickets.Lists = newLists(r.opts.Tickets)
 	f.publish()
@@ -192,8 +195,8 @@ type Options struct {
 
 // Recomputed is a shuffle whose tape led to its deck root.
 type Recomputed struct {
-	audit.Statement // what an auditor may sign if the ledger holds (docs/SPEC.md section 8.1)
-	Context         *audit.Context
-	Values          []uint32   // that the tape gave, by position; of a child, places in its list of positions
-	Mix             *audit.Mix // nil: none
+	openings.Statement // what an auditor may sign if the ledger holds (docs/SPEC.md section 8.1)
+	Context            *audit.Context
+	Values             []uint32   // that the tape gave, by position; of a child, places in its list of positions
+	Mix                *audit.Mix // nil: none
 }

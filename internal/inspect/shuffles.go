@@ -2,6 +2,9 @@ package inspect
 
 import (
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/beacon"
 	"shuffled/internal/bundle"
 )
@@ -35,7 +38,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 		Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy}
 	f.live[index] = l
 	if f.opts.Recomputed != nil && f.counts(l) {
-		l.told = &Recomputed{Statement: audit.Statement{Origin: f.newest.Origin, ID: index, Commit: *p.leaf},
+		l.told = &Recomputed{Statement: openings.Statement{Origin: f.newest.Origin, ID: index, Commit: *p.leaf},
 			Context: c.Context}
 	}
 	if p.noDeck != nil {
@@ -114,14 +117,14 @@ func (f *fold) played(id, index, checkpoint uint64, now int64) {
 	if !l.Played {
 		second, seen := f.seenAt(id)
 		l.Played = true
-		l.Witnessed = seen && audit.SecondsLate(second, now) == 0 // docs/SPEC.md section 10.2
+		l.Witnessed = seen && trust.SecondsLate(second, now) == 0 // docs/SPEC.md section 10.2
 		l.InTime = seen && second < l.Round
 	}
 }
 
 // ended counts a shuffle and sends it to be recomputed.
 func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p *parsed, index uint64,
-	o audit.Opened, legal bool) {
+	o rules.Opened, legal bool) {
 	l := f.live[o.ID]
 	if _, open := f.state.Shuffle(o.ID); open || l == nil || o.ID == 0 {
 		return // continued; or it was not open or not due, and the rule named that

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/shuffle"
 )
 
@@ -79,7 +80,7 @@ const (
 
 // Summary is what a ledger's entries say, for Source.Finish.
 type Summary struct {
-	Keys *audit.History // as entries say them
+	Keys *trust.History // as entries say them
 	// Newest is the time of the newest entry, in UTC milliseconds. If the newest quorum that
 	// the caller trusts was complete later, it is that time.
 	Newest   int64

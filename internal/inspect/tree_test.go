@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -93,7 +93,7 @@ func TestTreeHasher(t *testing.T) {
 			values[p] = uint32(p)*2654435761 + uint32(n)
 		}
 		context := binary.BigEndian.AppendUint32(nil, uint32(n))
-		want := audit.DeckRoot(commitment, context, tape, values)
+		want := openings.DeckRoot(commitment, context, tape, values)
 		if got := fast.deckRoot(commitment, context, tape, values); got != want {
 			t.Fatalf("%d positions: root %v, want %v", n, got, want)
 		}

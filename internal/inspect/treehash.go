@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/bundle"
 )
 
-// treeHasher computes what audit.DeckRoot and tlog.NodeHash compute (TestTreeHasher)
+// treeHasher computes what openings.DeckRoot and tlog.NodeHash compute (TestTreeHasher)
 // in two thirds of the time, for audits of millions of shuffles.
 //
 // When crypto/sha256 hashes many short strings, it spends as much time on padding and copies as on blocks. The
@@ -41,7 +41,7 @@ func newTreeHasher() *treeHasher {
 // fastTrees reports whether a treeHasher gives the root of the plain tree.
 var fastTrees = sync.OnceValue(func() bool {
 	t, values := fastTreeHasher(), []uint32{2, 0, 1}
-	return t.inner != nil && t.deckRoot([32]byte{}, nil, nil, values) == audit.DeckRoot([32]byte{}, nil, nil, values)
+	return t.inner != nil && t.deckRoot([32]byte{}, nil, nil, values) == openings.DeckRoot([32]byte{}, nil, nil, values)
 })
 
 func fastTreeHasher() *treeHasher {
@@ -68,12 +68,12 @@ func (t *treeHasher) sum(blocks []byte, to *tlog.Hash) {
 	copy(to[:], state[min(4, len(state)):])
 }
 
-// deckRoot is audit.DeckRoot. It does not clear the salts: the tape is disclosed.
+// deckRoot is openings.DeckRoot. It does not clear the salts: the tape is disclosed.
 func (t *treeHasher) deckRoot(commitment [32]byte, context, tape []byte, values []uint32) tlog.Hash {
 	if t.inner == nil {
-		return audit.DeckRoot(commitment, context, tape, values)
+		return openings.DeckRoot(commitment, context, tape, values)
 	}
-	tag, salts := audit.LeafTag(commitment, context), audit.Salts(commitment, tape, len(values))
+	tag, salts := openings.LeafTag(commitment, context), openings.Salts(commitment, tape, len(values))
 	copy(t.leaf[1:17], tag[:]) // docs/SPEC.md section 6.3
 	level := t.level[:0]
 	for p, v := range values {

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // sighting is the size of a cosigned checkpoint with the trusted quorum, and when the
@@ -69,7 +70,7 @@ func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
 	if len(g.Policy) > 0 {
 		f.report.Witnesses.Policies++
 	}
-	policies, err := audit.NewPolicies(g.Policy)
+	policies, err := trust.NewPolicies(g.Policy)
 	if errors.Is(err, audit.ErrUnknown) {
 		f.cannot(index, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/inspect/inspecttest"
 )
 
@@ -96,7 +96,7 @@ func TestSightings(t *testing.T) {
 				want = want || all[i].At*1000 <= played+10_000
 			}
 			second, seen := f.seenAt(id)
-			if got := seen && audit.SecondsLate(second, played) == 0; got != want {
+			if got := seen && trust.SecondsLate(second, played) == 0; got != want {
 				t.Fatalf("shuffle %d, played at %d: %t", id, played, got)
 			}
 		}

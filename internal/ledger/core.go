@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/witness/gateway"
 )
 
@@ -39,7 +41,7 @@ type Core struct {
 // NewCore returns the core of a ledger with its parts, for the sequencer alone.
 func NewCore(cfg Config, foldNewer func(context.Context) error) (*Core, *Memory, *Shown, *Life) {
 	l := &Core{cfg: cfg, id: IDOf(cfg.Info.Origin), foldNewer: foldNewer}
-	l.memory, l.shown = &Memory{State: audit.NewState()}, &Shown{Tree: newTree()}
+	l.memory, l.shown = &Memory{State: rules.NewState()}, &Shown{Tree: newTree()}
 	l.life = &Life{Queue: make(chan []*Request, cfg.Queue), Asks: make(chan func()), Done: make(chan struct{})}
 	l.open.turn, l.tables.turn = semaphore.NewWeighted(1), semaphore.NewWeighted(1)
 	l.life.Running, l.life.Cancel = context.WithCancel(context.Background())
@@ -49,7 +51,7 @@ func NewCore(cfg Config, foldNewer func(context.Context) error) (*Core, *Memory,
 // Memory is what the sequencer's goroutine knows of the ledger, as of the newest durable head.
 // While a batch is prepared, State is ahead of Head.
 type Memory struct {
-	State *audit.State
+	State *rules.State
 	Head  Head
 }
 
@@ -60,8 +62,8 @@ type Shown struct {
 	GenesisHash [32]byte    // SHA-256 of it
 
 	Published atomic.Pointer[Head]
-	Keys      atomic.Pointer[audit.History]           // of Memory.Head
-	Holders   atomic.Pointer[map[string]audit.Holder] // credentials, by id
+	Keys      atomic.Pointer[trust.History]           // of Memory.Head
+	Holders   atomic.Pointer[map[string]rules.Holder] // credentials, by id
 	Moved     Moved
 	Why       atomic.Pointer[error] // why nothing can be written now; nil if entries can
 
@@ -176,7 +178,7 @@ type openList struct {
 	turn *semaphore.Weighted // of 1
 	size uint64              // of the ledger, when the list was made
 	next time.Time           // when the next may be made
-	list []audit.OpenRef
+	list []rules.OpenRef
 }
 
 // tableNames has the names of all tables, sorted. Tables are never removed, so that the list is
@@ -194,7 +196,7 @@ func (l *Core) Elapsed() time.Duration {
 
 // SignedBy returns the keys that sign the checkpoint of a size of at least 1 that is shown.
 func (l *Core) SignedBy(size uint64) []note.Verifier {
-	return audit.Verifiers(l.shown.Keys.Load().At(size))
+	return trust.Verifiers(l.shown.Keys.Load().At(size))
 }
 
 // SignHead signs a checkpoint with each of the signers in order. With Ed25519 the same head gives the same bytes.
@@ -253,13 +255,13 @@ type Config struct {
 
 	// Witness reaches a witness, given the lines that the ledger's policies have for it. These
 	// have one key name and one URL. Required if a policy asks for any witness.
-	Witness func([]audit.Witness) (Witness, error)
+	Witness func([]trust.Witness) (Witness, error)
 	// Intervals have the shortest time between two questions to a witness, by the name of its key. A witness without an
 	// interval is asked for every head. Open refuses an interval of a witness that a quorum cannot do without.
 	Intervals map[string]time.Duration
 	// MayAsk says why a witness may not be asked at the address that a policy gives it; nil if it may. An administrator
 	// writes the policy, and this daemon sends requests to the address. Without MayAsk every witness may be asked.
-	MayAsk func(*audit.Genesis, audit.Witness) error
+	MayAsk func(*audit.Genesis, trust.Witness) error
 
 	// Start describes this daemon, for the instance_start event. Open sets its Kind.
 	Start audit.Event

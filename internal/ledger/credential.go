@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 )
 
 // CredentialLife is how long memory is believed about credentials without asking the store. A
@@ -33,7 +34,7 @@ func (l *Core) Credential(ctx context.Context, id string, anew bool) (audit.Cred
 
 // Credentials returns every credential that was created, in the order of their entries, as of
 // the store's newest entry; if the ledger is frozen, as of the newest entry known here.
-func (l *Core) Credentials(ctx context.Context) (all []audit.Holder, err error) {
+func (l *Core) Credentials(ctx context.Context) (all []rules.Holder, err error) {
 	if err := l.known(ctx, true); err != nil && !errors.Is(err, ErrFrozen) {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 )
 
 // Proposal asks for entries that stand together in one batch, all or none. The
@@ -28,7 +29,7 @@ type Rest struct {
 }
 
 // Holds reports whether the shuffle is as it was read.
-func (r Rest) Holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
+func (r Rest) Holds(o rules.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
 
 // Appended is one entry that is durable.
 type Appended struct {

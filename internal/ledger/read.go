@@ -9,6 +9,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 )
 
 // Row reads an entry that the ledger has. It does not check that the row is that entry (Authentic).
@@ -162,7 +164,7 @@ func (l *Core) Authentic(ctx context.Context, rows []Row) error {
 
 // Entries returns the entries from ≤ index < to, which must be below the head known here. It
 // checks that each stored row is the entry at its index.
-func (l *Core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, error) {
+func (l *Core) Entries(ctx context.Context, from, to uint64) ([]rules.Placed, error) {
 	rows := make([]Row, 0, to-from)
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
 		if err != nil {
@@ -180,13 +182,13 @@ func (l *Core) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, er
 	if err := l.Authentic(ctx, rows); err != nil {
 		return nil, err
 	}
-	entries := make([]audit.Placed, len(rows))
+	entries := make([]rules.Placed, len(rows))
 	for i, row := range rows {
 		e, err := audit.ParseEntry(row.Entry)
 		if err != nil {
 			return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
 		}
-		entries[i] = audit.Placed{Index: row.Index, Entry: e}
+		entries[i] = rules.Placed{Index: row.Index, Entry: e}
 	}
 	return entries, nil
 }
@@ -215,7 +217,7 @@ func (l *Core) Extends(ctx context.Context, head Head, c audit.Checkpoint) (bool
 }
 
 // KeyHistory returns what the newest entries known here say of keys. The caller does not change it.
-func (l *Core) KeyHistory() *audit.History { return l.shown.Keys.Load() }
+func (l *Core) KeyHistory() *trust.History { return l.shown.Keys.Load() }
 
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
 const maxHandovers = 1024

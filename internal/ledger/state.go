@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 )
 
 // Persons says who approves acts in a ledger, and which acts wait.
@@ -18,7 +20,7 @@ type Persons struct {
 	Administrators []audit.Administrator
 	TwoPersons     []audit.Act // that need two of them
 	Delay          uint32      // seconds until an act of one takes effect
-	Waiting        []audit.WaitingAct
+	Waiting        []rules.WaitingAct
 	Head           Head // that an act may name
 }
 
@@ -32,7 +34,7 @@ func (l *Core) Persons(ctx context.Context) (p Persons, err error) {
 }
 
 // PersonsOf returns the persons of a state, of which head is the head.
-func PersonsOf(s *audit.State, head Head) Persons {
+func PersonsOf(s *rules.State, head Head) Persons {
 	p := Persons{Genesis: s.GenesisHash(), Newest: s.NewestAct(), Administrators: s.Administrators(),
 		Waiting: s.WaitingActs(), Head: head}
 	p.TwoPersons, p.Delay = s.TwoPersons()
@@ -41,7 +43,7 @@ func PersonsOf(s *audit.State, head Head) Persons {
 
 // ReadState folds a stored ledger and returns its state with the head and the genesis entry. A daemon may be writing
 // the ledger. ReadState reads every entry and checks no signature. ErrNotFound: there is no ledger of this name.
-func ReadState(ctx context.Context, store Store, name string) (state *audit.State, head Head, genesis []byte,
+func ReadState(ctx context.Context, store Store, name string) (state *rules.State, head Head, genesis []byte,
 	err error) {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
@@ -52,7 +54,7 @@ func ReadState(ctx context.Context, store Store, name string) (state *audit.Stat
 		return nil, head, nil, ErrNotFound
 	}
 	id := IDOf(infos[at].Origin)
-	state = audit.NewState()
+	state = rules.NewState()
 	if head, err = store.Head(ctx, id); err != nil {
 		return nil, head, nil, fmt.Errorf("reading the head: %w", err)
 	}
@@ -96,7 +98,7 @@ func (l *Core) Disclosure(ctx context.Context) (d Disclosure, err error) {
 }
 
 // Switches returns the kill switches that are set, as of the newest entry known here.
-func (l *Core) Switches(ctx context.Context) (all []audit.Switch, err error) {
+func (l *Core) Switches(ctx context.Context) (all []rules.Switch, err error) {
 	err = l.Ask(ctx, func() { all = l.memory.State.Switches() })
 	return all, err
 }
@@ -121,7 +123,7 @@ func (l *Core) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
 
 // CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With the origin "" it
 // returns the newest entry of that subject, which may name none. ok is false if there is no such entry.
-func (l *Core) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
+func (l *Core) CoDealer(origin string) (pin trust.KeyRecord, ok bool) {
 	all := l.KeyHistory().Records
 	for i := len(all) - 1; i >= 0; i-- {
 		if r := all[i]; r.Subject == audit.SubjectCoDealer && (origin == "" || r.Origin == origin) {
@@ -157,11 +159,11 @@ func (l *Core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (er
 }
 
 // ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC milliseconds, by ascending id.
-func (l *Core) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
+func (l *Core) ClosingBy(ctx context.Context, at int64) (refs []rules.OpenRef, err error) {
 	err = l.Ask(ctx, func() {
 		for _, id := range l.memory.State.Overdue(at) {
 			o, _ := l.memory.State.Shuffle(id)
-			refs = append(refs, audit.OpenRef{ID: id, Table: o.Table, CloseBy: o.CloseBy})
+			refs = append(refs, rules.OpenRef{ID: id, Table: o.Table, CloseBy: o.CloseBy})
 		}
 	})
 	return refs, err
@@ -251,7 +253,7 @@ const (
 
 // OpenAt returns the open shuffles, by id, as of the first size entries of the store or of more. Entries that another
 // daemon wrote are folded first. Callers share the list and do not change it.
-func (l *Core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
+func (l *Core) OpenAt(ctx context.Context, size uint64) ([]rules.OpenRef, error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, err
 	}
@@ -277,7 +279,7 @@ func (l *Core) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(fresh.list, func(a, b audit.OpenRef) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(fresh.list, func(a, b rules.OpenRef) int { return cmp.Compare(a.ID, b.ID) })
 	o.size, o.list, o.next = fresh.size, fresh.list, time.Now().Add(max(openEvery, openShare*took))
 	return o.list, nil
 }
@@ -304,7 +306,7 @@ type TableQuery struct {
 
 // Tables returns tables by name, as of the first size entries of the store or of more, and the name after which the
 // next page begins, "" if there is none. Entries that another daemon wrote are folded first.
-func (l *Core) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
+func (l *Core) Tables(ctx context.Context, size uint64, q TableQuery) (page []rules.TableRef, next string,
 	err error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, "", err

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store/postgres"
@@ -92,7 +93,7 @@ type book struct {
 func (b *book) ID() ledger.ID { return b.id }
 
 // OpenAt is part of [Ledger]. What was appended is noted after it can be read.
-func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.OpenRef, err error) {
+func (b *book) OpenAt(_ context.Context, size uint64) (open []rules.OpenRef, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.known < size {
@@ -100,7 +101,7 @@ func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.OpenRef, err
 	}
 	for _, r := range b.all {
 		if r.Closed == 0 {
-			open = append(open, audit.OpenRef{ID: r.ID, Table: r.Table})
+			open = append(open, rules.OpenRef{ID: r.ID, Table: r.Table})
 		}
 	}
 	return open, nil

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 )
 
@@ -28,8 +29,8 @@ const MaxPage = 1000
 // Ledger is what recall needs of an open ledger.
 type Ledger interface {
 	ID() ledger.ID
-	OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
-	Tables(ctx context.Context, size uint64, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
+	OpenAt(ctx context.Context, size uint64) ([]rules.OpenRef, error)
+	Tables(ctx context.Context, size uint64, q ledger.TableQuery) (page []rules.TableRef, next string, err error)
 }
 
 // Store is what recall needs of a store.
@@ -123,7 +124,7 @@ func (f *Finder) continued(ctx context.Context, page []ledger.Recalled) error {
 
 // Tables returns tables in order of name with their open shuffles, as of the ledger when it was
 // called. next is the name after which the next page begins, "" if there is none.
-func (f *Finder) Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error) {
+func (f *Finder) Tables(ctx context.Context, q ledger.TableQuery) (page []rules.TableRef, next string, err error) {
 	size, err := f.store.Size(ctx, f.ledger.ID())
 	if err == nil {
 		page, next, err = f.ledger.Tables(ctx, size, q)

@@ -1,7 +1,7 @@
 package selftest
 
 import (
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/answers"
 	"shuffled/internal/beacon"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/entropy"
@@ -43,11 +43,11 @@ var tests = []test{
 	{"tape-refused", "no result from a tape that runs out or has another length", "SPEC 2.3, 2.4", shuffleData,
 		shuffle.SelfTest},
 	{"decks", "deck hashes", "SPEC 3.1, 3.2", "internal/shuffle/testdata/decks.txt", shuffle.SelfTest},
-	{"child", "cards of a child", "SPEC 3.3", hashesData, audit.SelfTest},
+	{"child", "cards of a child", "SPEC 3.3", hashesData, answers.SelfTest},
 
 	// Outside randomness: docs/SPEC.md section 4.
-	{"slot-hash", "promise of a player's slot", "SPEC 4.1", hashesData, audit.SelfTest},
-	{"mix-seed", "seed from commit and values", "SPEC 4.2", hashesData, audit.SelfTest},
+	{"slot-hash", "promise of a player's slot", "SPEC 4.1", hashesData, answers.SelfTest},
+	{"mix-seed", "seed from commit and values", "SPEC 4.2", hashesData, answers.SelfTest},
 	{"mix", "public order of places", "SPEC 4.3", shuffleData, shuffle.SelfTest},
 	{"cut", "a player's cut", "SPEC 4.3", shuffleData, shuffle.SelfTest},
 	{"draw-shift", "a mixed draw list", "SPEC 4.3", shuffleData, shuffle.SelfTest},
@@ -55,39 +55,39 @@ var tests = []test{
 		beacon.SelfTest},
 
 	// Commitments, salts, openings, names and rules: docs/SPEC.md sections 1.5, 5, 6 and 9.
-	{"commitment", "what a commit promises", "SPEC 6.1", hashesData, audit.SelfTest},
-	{"salts", "what hides an unopened card", "SPEC 6.2", hashesData, audit.SelfTest},
-	{"deck-root", "Merkle tree over positions, two ways", "SPEC 6.3", hashesData, audit.SelfTest},
-	{"opening", "proof of one card", "SPEC 6.4", hashesData, audit.SelfTest},
-	{"context", "from context and tape to values", "SPEC 2.2, 5.2", hashesData, audit.SelfTest},
-	{"key-tag", "tag of an idempotency key", "SPEC 5.3", hashesData, audit.SelfTest},
-	{"key-id", "id of a public key", "SPEC 5.7", hashesData, audit.SelfTest},
-	{"reference", "salted reference to a person", "SPEC 1.5", hashesData, audit.SelfTest},
-	{"legality", "rules of legality", "SPEC 9", ledgersData, audit.SelfTest},
+	{"commitment", "what a commit promises", "SPEC 6.1", hashesData, answers.SelfTest},
+	{"salts", "what hides an unopened card", "SPEC 6.2", hashesData, answers.SelfTest},
+	{"deck-root", "Merkle tree over positions, two ways", "SPEC 6.3", hashesData, answers.SelfTest},
+	{"opening", "proof of one card", "SPEC 6.4", hashesData, answers.SelfTest},
+	{"context", "from context and tape to values", "SPEC 2.2, 5.2", hashesData, answers.SelfTest},
+	{"key-tag", "tag of an idempotency key", "SPEC 5.3", hashesData, answers.SelfTest},
+	{"key-id", "id of a public key", "SPEC 5.7", hashesData, answers.SelfTest},
+	{"reference", "salted reference to a person", "SPEC 1.5", hashesData, answers.SelfTest},
+	{"legality", "rules of legality", "SPEC 9", ledgersData, answers.SelfTest},
 
 	// Every type of entry: docs/SPEC.md section 5.
-	{"entry-genesis", "encoding and digest: genesis", "SPEC 5.1", entriesData, audit.SelfTest},
-	{"entry-commit", "encoding and digest: commit", "SPEC 5.2, 5.3", entriesData, audit.SelfTest},
-	{"entry-mix", "encoding and digest: mix", "SPEC 5.4", entriesData, audit.SelfTest},
-	{"entry-deal", "encoding and digest: deal", "SPEC 5.5", entriesData, audit.SelfTest},
-	{"entry-close", "encoding and digest: close", "SPEC 5.6", entriesData, audit.SelfTest},
-	{"entry-key", "encoding and digest: key", "SPEC 5.7", entriesData, audit.SelfTest},
-	{"entry-event", "encoding and digest: event", "SPEC 5.8", entriesData, audit.SelfTest},
-	{"entry-reveal", "encoding and digest: reveal", "SPEC 5.12", entriesData, audit.SelfTest},
-	{"entry-takeover", "encoding and digest: takeover", "SPEC 5.9", entriesData, audit.SelfTest},
-	{"entry-credential", "encoding and digest: credential", "SPEC 5.10", entriesData, audit.SelfTest},
-	{"entry-act", "encoding and digest: act", "SPEC 5.11", entriesData, audit.SelfTest},
-	{"header-and-codes", "headers, and codes that are passed over", "SPEC 1.4, 5", entriesData, audit.SelfTest},
+	{"entry-genesis", "encoding and digest: genesis", "SPEC 5.1", entriesData, answers.SelfTest},
+	{"entry-commit", "encoding and digest: commit", "SPEC 5.2, 5.3", entriesData, answers.SelfTest},
+	{"entry-mix", "encoding and digest: mix", "SPEC 5.4", entriesData, answers.SelfTest},
+	{"entry-deal", "encoding and digest: deal", "SPEC 5.5", entriesData, answers.SelfTest},
+	{"entry-close", "encoding and digest: close", "SPEC 5.6", entriesData, answers.SelfTest},
+	{"entry-key", "encoding and digest: key", "SPEC 5.7", entriesData, answers.SelfTest},
+	{"entry-event", "encoding and digest: event", "SPEC 5.8", entriesData, answers.SelfTest},
+	{"entry-reveal", "encoding and digest: reveal", "SPEC 5.12", entriesData, answers.SelfTest},
+	{"entry-takeover", "encoding and digest: takeover", "SPEC 5.9", entriesData, answers.SelfTest},
+	{"entry-credential", "encoding and digest: credential", "SPEC 5.10", entriesData, answers.SelfTest},
+	{"entry-act", "encoding and digest: act", "SPEC 5.11", entriesData, answers.SelfTest},
+	{"header-and-codes", "headers, and codes that are passed over", "SPEC 1.4, 5", entriesData, answers.SelfTest},
 
 	// Checkpoints, receipts, cosignatures, transcripts: docs/SPEC.md sections 7 and 8.
-	{"signed-note", "how a checkpoint is signed", "SPEC 7.1", "C2SP signed-note, its example", audit.SelfTest},
+	{"signed-note", "how a checkpoint is signed", "SPEC 7.1", "C2SP signed-note, its example", answers.SelfTest},
 	{"weak-key", "keys under which a signature proves nothing", "SPEC 10.1", "RFC 8032, points of small order",
-		audit.SelfTest},
-	{"checkpoint", "the head of a ledger", "SPEC 7.1", receiptsData, audit.SelfTest},
-	{"receipt", "proof of an entry", "SPEC 7.2", receiptsData, audit.SelfTest},
-	{"cosignature", "what a witness says", "SPEC 7.3", receiptsData, audit.SelfTest},
+		answers.SelfTest},
+	{"checkpoint", "the head of a ledger", "SPEC 7.1", receiptsData, answers.SelfTest},
+	{"receipt", "proof of an entry", "SPEC 7.2", receiptsData, answers.SelfTest},
+	{"cosignature", "what a witness says", "SPEC 7.3", receiptsData, answers.SelfTest},
 	{"transcript", "the one form of a transcript", "SPEC 8", "internal/audit/testdata/transcripts.json",
-		audit.SelfTest},
+		answers.SelfTest},
 
 	// Sealed tapes, to auditors and at rest: docs/SPEC.md section 12.
 	{"disclosure-key", "the key that auditors open tapes with", "SPEC 12.2", disclosureData, disclosure.SelfTest},

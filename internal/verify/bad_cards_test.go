@@ -9,121 +9,123 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // editedCards changes what the cards say.
 func editedCards(b *badAdder) {
-	cards := func(step, name, about string, change func(f *audit.Transcript)) {
+	cards := func(step, name, about string, change func(f *openings.Transcript)) {
 		b.edited(step, "card-"+name, about, plain(b.T), change)
 	}
-	first := func(change func(c *audit.Card)) func(*audit.Transcript) {
-		return func(f *audit.Transcript) { change(&f.Cards[0]) }
+	first := func(change func(c *openings.Card)) func(*openings.Transcript) {
+		return func(f *openings.Transcript) { change(&f.Cards[0]) }
 	}
-	other := func(f *audit.Transcript) uint32 { return f.Cards[1].Value }
-	cards(stepOpenings, "name", "another name", first(func(c *audit.Card) { c.Card = "Joker" }))
-	cards(stepOpenings, "no-name", "no name", first(func(c *audit.Card) { c.Card = "" }))
-	cards(stepOpenings, "value", "another value", func(f *audit.Transcript) { f.Cards[0].Value = other(f) })
-	cards(stepOpenings, "value-and-name", "another card altogether", func(f *audit.Transcript) {
+	other := func(f *openings.Transcript) uint32 { return f.Cards[1].Value }
+	cards(stepOpenings, "name", "another name", first(func(c *openings.Card) { c.Card = "Joker" }))
+	cards(stepOpenings, "no-name", "no name", first(func(c *openings.Card) { c.Card = "" }))
+	cards(stepOpenings, "value", "another value", func(f *openings.Transcript) { f.Cards[0].Value = other(f) })
+	cards(stepOpenings, "value-and-name", "another card altogether", func(f *openings.Transcript) {
 		f.Cards = f.Cards[:1]
 		f.Cards[0].Value = (f.Cards[0].Value + 1) % 6
 		f.Cards[0].Card = sixCards[f.Cards[0].Value]
 	})
-	cards(stepOpenings, "value-beyond-deck", "a value that no card has", first(func(c *audit.Card) { c.Value = 6 }))
+	cards(stepOpenings, "value-beyond-deck", "a value that no card has", first(func(c *openings.Card) { c.Value = 6 }))
 	cards(stepOpenings, "value-largest", "the largest value there is",
-		first(func(c *audit.Card) { c.Value = 1<<32 - 1 }))
-	cards(stepOpenings, "position", "another position", first(func(c *audit.Card) { c.Position = 5 }))
-	cards(stepOpenings, "place-shifted", "every place one further", func(f *audit.Transcript) {
+		first(func(c *openings.Card) { c.Value = 1<<32 - 1 }))
+	cards(stepOpenings, "position", "another position", first(func(c *openings.Card) { c.Position = 5 }))
+	cards(stepOpenings, "place-shifted", "every place one further", func(f *openings.Transcript) {
 		for i := range f.Cards {
 			f.Cards[i].Place++
 		}
 	})
-	cards(stepOpenings, "places-descend", "cards out of order", func(f *audit.Transcript) { slices.Reverse(f.Cards) })
+	cards(stepOpenings, "places-descend", "cards out of order",
+		func(f *openings.Transcript) { slices.Reverse(f.Cards) })
 	cards(stepOpenings, "twice", "the same card twice",
-		func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
-	cards(stepOpenings, "undealt", "an honest opening of a place that was not dealt", func(f *audit.Transcript) {
+		func(f *openings.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
+	cards(stepOpenings, "undealt", "an honest opening of a place that was not dealt", func(f *openings.Transcript) {
 		f.Cards = append(f.Cards, plain(b.T).card(5))
 	})
-	cards(stepOpenings, "salt", "another salt", first(func(c *audit.Card) {
+	cards(stepOpenings, "salt", "another salt", first(func(c *openings.Card) {
 		c.Salt = base64.StdEncoding.EncodeToString(seeded("salt", 32))
 	}))
-	cards(stepOpenings, "proof-bit", "another proof", first(func(c *audit.Card) {
+	cards(stepOpenings, "proof-bit", "another proof", first(func(c *openings.Card) {
 		c.Proof[0] = base64.StdEncoding.EncodeToString(seeded("proof", 32))
 	}))
 	cards(stepOpenings, "proof-short", "a proof of one hash fewer",
-		first(func(c *audit.Card) { c.Proof = c.Proof[:len(c.Proof)-1] }))
+		first(func(c *openings.Card) { c.Proof = c.Proof[:len(c.Proof)-1] }))
 	cards(stepOpenings, "proof-long", "a proof of one hash more",
-		first(func(c *audit.Card) { c.Proof = append(c.Proof, c.Proof[0]) }))
-	cards(stepOpenings, "proof-none", "no proof", first(func(c *audit.Card) { c.Proof = []string{} }))
+		first(func(c *openings.Card) { c.Proof = append(c.Proof, c.Proof[0]) }))
+	cards(stepOpenings, "proof-none", "no proof", first(func(c *openings.Card) { c.Proof = []string{} }))
 	cards(stepFormat, "proof-13", "a longer proof than 4,096 cards need",
-		first(func(c *audit.Card) { c.Proof = slices.Repeat(c.Proof[:1], 13) }))
-	cards(stepFormat, "place-negative", "a negative place", first(func(c *audit.Card) { c.Place = -1 }))
+		first(func(c *openings.Card) { c.Proof = slices.Repeat(c.Proof[:1], 13) }))
+	cards(stepFormat, "place-negative", "a negative place", first(func(c *openings.Card) { c.Place = -1 }))
 	cards(stepFormat, "place-4096", "a place that no shuffle has",
-		func(f *audit.Transcript) { f.Cards[4].Place = 4096 })
+		func(f *openings.Transcript) { f.Cards[4].Place = 4096 })
 	cards(stepFormat, "position-4096", "a position that no shuffle has",
-		func(f *audit.Transcript) { f.Cards[4].Position = 4096 })
+		func(f *openings.Transcript) { f.Cards[4].Position = 4096 })
 
 	b.edited(stepOpenings, "card-of-another", "a card of another recipient in one recipient's file", plain(b.T),
-		func(f *audit.Transcript) { f.Recipient = "seat-2" })
+		func(f *openings.Transcript) { f.Recipient = "seat-2" })
 	b.edited(stepFormat, "recipient-grammar", "a recipient that is no name", plain(b.T),
-		func(f *audit.Transcript) { f.Recipient = "seat 1" })
+		func(f *openings.Transcript) { f.Recipient = "seat 1" })
 	b.edited(stepOpenings, "card-other-shuffle", "a card of another shuffle of the same deck", plain(b.T),
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			h := open(b.T)
 			h.add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses,
 				Reason: "another index, another tape"})
 			f.Cards[0] = h.commitTo(h.cards(sixCards), sixCards).card(0)
 		})
 	b.edited(stepOpenings, "mixed-as-unmixed", "a mixed shuffle's cards by position", rich(b.T),
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			g := rich(b.T)
-			g.order = audit.Order{}
-			f.Cards = []audit.Card{g.card(0)}
+			g.order = openings.Order{}
+			f.Cards = []openings.Card{g.card(0)}
 		})
 	g := mixedDraws(b.T).deal(board(3))
 	b.edited(stepOpenings, "draw-shown-as-committed",
-		"a mixed draw's value after the shift in place of the committed one", g, func(f *audit.Transcript) {
+		"a mixed draw's value after the shift in place of the committed one", g, func(f *openings.Transcript) {
 			f.Cards[2].Value = f.Cards[2].Value%1000 + 1
 		})
 	b.edited(stepOpenings, "draw-with-name", "a draw with a card's name", g,
-		func(f *audit.Transcript) { f.Cards[0].Card = "Ace" })
+		func(f *openings.Transcript) { f.Cards[0].Card = "Ace" })
 	b.edited(stepOpenings, "draw-twice", "the same draw twice", g,
-		func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
-	b.edited(stepOpenings, "draw-zero", "a draw of 0", g, func(f *audit.Transcript) { f.Cards[0].Value = 0 })
+		func(f *openings.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
+	b.edited(stepOpenings, "draw-zero", "a draw of 0", g, func(f *openings.Transcript) { f.Cards[0].Value = 0 })
 	b.edited(stepOpenings, "draw-above-range", "a draw above its range", g,
-		func(f *audit.Transcript) { f.Cards[0].Value = 7 })
+		func(f *openings.Transcript) { f.Cards[0].Value = 7 })
 }
 
 // editedNumbers are about numbers without repeats.
 func editedNumbers(b *badAdder) {
 	// Of an open shuffle: a closed one has to open every place.
 	g := mixedNumbers(b.T).deal(board(4))
-	cards := func(step, name, about string, change func(*audit.Transcript)) {
+	cards := func(step, name, about string, change func(*openings.Transcript)) {
 		b.edited(step, "numbers-"+name, about, g, change)
 	}
 	cards(stepOpenings, "gap", "a place left out: the numbers behind it hang on it",
-		func(f *audit.Transcript) { f.Cards = slices.Delete(f.Cards, 1, 2) })
+		func(f *openings.Transcript) { f.Cards = slices.Delete(f.Cards, 1, 2) })
 	cards(stepOpenings, "first-left-out", "the first place left out",
-		func(f *audit.Transcript) { f.Cards = f.Cards[1:] })
-	cards(stepOpenings, "last-alone", "the last place alone", func(f *audit.Transcript) { f.Cards = f.Cards[3:] })
+		func(f *openings.Transcript) { f.Cards = f.Cards[1:] })
+	cards(stepOpenings, "last-alone", "the last place alone", func(f *openings.Transcript) { f.Cards = f.Cards[3:] })
 	cards(stepOpenings, "order", "two places exchanged",
-		func(f *audit.Transcript) { f.Cards[1], f.Cards[2] = f.Cards[2], f.Cards[1] })
-	cards(stepOpenings, "zero", "a draw of 0", func(f *audit.Transcript) { f.Cards[0].Value = 0 })
+		func(f *openings.Transcript) { f.Cards[1], f.Cards[2] = f.Cards[2], f.Cards[1] })
+	cards(stepOpenings, "zero", "a draw of 0", func(f *openings.Transcript) { f.Cards[0].Value = 0 })
 	cards(stepOpenings, "above-range", "a draw above its range, which is one less at each place",
-		func(f *audit.Transcript) { f.Cards[2].Value = 48 })
-	cards(stepOpenings, "other-draw", "another draw", func(f *audit.Transcript) {
+		func(f *openings.Transcript) { f.Cards[2].Value = 48 })
+	cards(stepOpenings, "other-draw", "another draw", func(f *openings.Transcript) {
 		f.Cards[2].Value = f.Cards[2].Value%47 + 1
 	})
-	cards(stepOpenings, "as-shown", "the number that is shown in place of the draw", func(f *audit.Transcript) {
+	cards(stepOpenings, "as-shown", "the number that is shown in place of the draw", func(f *openings.Transcript) {
 		shows, err := g.order.Shows(g.values)
 		must(b.T, err)
 		f.Cards[0].Value = shows[0]
 	})
 	cards(stepOpenings, "with-name", "a number with a card's name",
-		func(f *audit.Transcript) { f.Cards[0].Card = "7" })
-	cards(stepDeck, "with-deck", "a deck in a file of numbers", func(f *audit.Transcript) { f.Deck = sixCards })
+		func(f *openings.Transcript) { f.Cards[0].Card = "7" })
+	cards(stepDeck, "with-deck", "a deck in a file of numbers", func(f *openings.Transcript) { f.Deck = sixCards })
 	g = mixedNumbers(b.T).deal(board(4)).close(audit.OutcomeCompleted, 0)
 	cards(stepOpenings, "few-closed", "a closed file without its last number",
-		func(f *audit.Transcript) { f.Cards = f.Cards[:3] })
+		func(f *openings.Transcript) { f.Cards = f.Cards[:3] })
 	relaid := func(step, name, about string, at int, edit func(*audit.Entry)) {
 		b.file(step, "numbers-"+name, about, victim{t: b.T, g: g}.relaid(at, edit))
 	}
@@ -143,7 +145,7 @@ func editedNumbers(b *badAdder) {
 func editedDecks(b *badAdder) {
 	deck := func(step, name, about string, change func([]string) []string) {
 		b.edited(step, "deck-"+name, about, plain(b.T),
-			func(f *audit.Transcript) { f.Deck = change(slices.Clone(f.Deck)) })
+			func(f *openings.Transcript) { f.Deck = change(slices.Clone(f.Deck)) })
 	}
 	deck(stepDeck, "reordered", "two cards of the deck exchanged",
 		func(d []string) []string { d[0], d[1] = d[1], d[0]; return d })
@@ -159,7 +161,7 @@ func editedDecks(b *badAdder) {
 	deck(stepFormat, "too-large", "4,097 cards",
 		func(d []string) []string { return slices.Repeat([]string{"A"}, 4097) })
 	b.edited(stepDeck, "deck-with-draws", "a deck in a draw list's file", mixedDraws(b.T).deal(board(1)),
-		func(f *audit.Transcript) { f.Deck = sixCards })
+		func(f *openings.Transcript) { f.Deck = sixCards })
 }
 
 // otherDecks are honest files of another deck than the reader asked for.

@@ -8,13 +8,14 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // editedReceipts moves whole receipts and proofs about.
 func editedReceipts(b *badAdder) {
 	receipts := func(step, name, about string, change func([]string) []string) {
 		b.edited(step, "receipts-"+name, about, rich(b.T),
-			func(f *audit.Transcript) { f.Receipts = change(f.Receipts) })
+			func(f *openings.Transcript) { f.Receipts = change(f.Receipts) })
 	}
 	swap := func(i, j int) func([]string) []string {
 		return func(r []string) []string { r[i], r[j] = r[j], r[i]; return r }
@@ -43,7 +44,7 @@ func editedReceipts(b *badAdder) {
 	receipts(stepFormat, "none", "no receipt at all", func([]string) []string { return []string{} })
 
 	proof := func(step, name, about string, change func(*audit.Receipt)) {
-		b.edited(step, "proof-"+name, about, rich(b.T), func(f *audit.Transcript) {
+		b.edited(step, "proof-"+name, about, rich(b.T), func(f *openings.Transcript) {
 			r, err := audit.ParseReceipt(f.Receipts[atDeal])
 			must(b.T, err)
 			change(&r)
@@ -61,7 +62,7 @@ func editedReceipts(b *badAdder) {
 	proof(stepFormat, "index-too-large", "an index beyond 2^53−1", func(r *audit.Receipt) { r.Index = 1 << 53 })
 	proof(stepEntries, "index-of-commit", "the deal at the commit's place", func(r *audit.Receipt) { r.Index = 3 })
 
-	b.edited(stepEntries, "genesis-at-1", "the genesis at another index", plain(b.T), func(f *audit.Transcript) {
+	b.edited(stepEntries, "genesis-at-1", "the genesis at another index", plain(b.T), func(f *openings.Transcript) {
 		r, err := audit.ParseReceipt(f.Receipts[atGenesis])
 		must(b.T, err)
 		r.Index = 1
@@ -69,22 +70,23 @@ func editedReceipts(b *badAdder) {
 	})
 	h := open(b.T)
 	b.edited(stepEntries, "id-of-another", "the id of another shuffle", h.commitTo(h.cards(sixCards), sixCards),
-		func(f *audit.Transcript) { f.ID++ })
+		func(f *openings.Transcript) { f.ID++ })
 	b.edited(stepInclusion, "leaf-shifted", "the last entry one index later, under a larger index", rich(b.T),
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			r, err := audit.ParseReceipt(f.Receipts[atClose])
 			must(b.T, err)
 			r.Index++
 			f.Receipts[atClose] = r.Text()
 		})
-	b.edited(stepInclusion, "leaves-swapped", "two deals exchange their entries", rich(b.T), func(f *audit.Transcript) {
-		one, err := audit.ParseReceipt(f.Receipts[atDeal])
-		must(b.T, err)
-		two, err := audit.ParseReceipt(f.Receipts[atDeal2])
-		must(b.T, err)
-		one.Entry, two.Entry = two.Entry, one.Entry
-		f.Receipts[atDeal], f.Receipts[atDeal2] = one.Text(), two.Text()
-	})
+	b.edited(stepInclusion, "leaves-swapped", "two deals exchange their entries", rich(b.T),
+		func(f *openings.Transcript) {
+			one, err := audit.ParseReceipt(f.Receipts[atDeal])
+			must(b.T, err)
+			two, err := audit.ParseReceipt(f.Receipts[atDeal2])
+			must(b.T, err)
+			one.Entry, two.Entry = two.Entry, one.Entry
+			f.Receipts[atDeal], f.Receipts[atDeal2] = one.Text(), two.Text()
+		})
 	// An inner node as if it were a leaf: its two children stand as the entry.
 	h = rich(b.T).h
 	children := append(tlogHash(h, 0), tlogHash(h, 1)...)
@@ -104,7 +106,7 @@ func tlogHash(h *house, leaf int64) []byte {
 func editedCheckpoints(b *badAdder) {
 	all := func(step, name, about string, change func(signed string) string) {
 		b.edited(step, "checkpoint-"+name, about, plain(b.T),
-			func(f *audit.Transcript) { f.Checkpoint = change(f.Checkpoint) })
+			func(f *openings.Transcript) { f.Checkpoint = change(f.Checkpoint) })
 	}
 	line := func(n int, change func(string) string) func(string) string {
 		return func(s string) string {
@@ -172,27 +174,27 @@ func editedCheckpoints(b *badAdder) {
 	small := plain(b.T)
 	small.h.entries, small.h.hashes = small.h.entries[:4], small.h.hashes[:tlog.StoredHashCount(4)]
 	all(stepInclusion, "older", "an older checkpoint of this ledger", to(string(small.h.head())))
-	edited := func(name, about string, change func(*audit.Transcript)) {
+	edited := func(name, about string, change func(*openings.Transcript)) {
 		b.edited(stepFormat, "checkpoint-"+name, about, plain(b.T), change)
 	}
 	edited("one-differs", "a receipt with another checkpoint, behind that of all",
-		func(f *audit.Transcript) { f.Receipts[2] += string(small.h.head()) })
-	edited("repeated", "a receipt with the checkpoint of all once more", func(f *audit.Transcript) {
+		func(f *openings.Transcript) { f.Receipts[2] += string(small.h.head()) })
+	edited("repeated", "a receipt with the checkpoint of all once more", func(f *openings.Transcript) {
 		f.Receipts[2] = f.Receipt(2)
 	})
-	edited("repeated-in-all", "every receipt with the checkpoint, and that of all", func(f *audit.Transcript) {
+	edited("repeated-in-all", "every receipt with the checkpoint, and that of all", func(f *openings.Transcript) {
 		for i := range f.Receipts {
 			f.Receipts[i] = f.Receipt(i)
 		}
 	})
-	edited("empty", "an empty checkpoint", func(f *audit.Transcript) { f.Checkpoint = "" })
-	edited("empty-in-receipts", "an empty checkpoint, and the receipts have it", func(f *audit.Transcript) {
+	edited("empty", "an empty checkpoint", func(f *openings.Transcript) { f.Checkpoint = "" })
+	edited("empty-in-receipts", "an empty checkpoint, and the receipts have it", func(f *openings.Transcript) {
 		for i := range f.Receipts {
 			f.Receipts[i] = f.Receipt(i)
 		}
 		f.Checkpoint = ""
 	})
-	edited("no-empty-line", "a receipt that ends in front of its empty line", func(f *audit.Transcript) {
+	edited("no-empty-line", "a receipt that ends in front of its empty line", func(f *openings.Transcript) {
 		f.Receipts[2] = strings.TrimSuffix(f.Receipts[2], "\n")
 	})
 	file := string(plain(b.T).file(""))

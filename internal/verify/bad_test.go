@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -71,7 +72,7 @@ func (b *badAdder) file(step, name, about string, file []byte, change ...func(*v
 }
 
 // edited adds an honest transcript after change.
-func (b *badAdder) edited(step, name, about string, g *game, change func(*audit.Transcript)) {
+func (b *badAdder) edited(step, name, about string, g *game, change func(*openings.Transcript)) {
 	f := g.transcript("")
 	change(f)
 	b.file(step, name, about, marshal(b.T, f))
@@ -109,7 +110,7 @@ const (
 )
 
 // reentry puts another entry into the i-th receipt and leaves its proof alone.
-func reentry(t testing.TB, f *audit.Transcript, i int, change func([]byte) []byte) {
+func reentry(t testing.TB, f *openings.Transcript, i int, change func([]byte) []byte) {
 	r, err := audit.ParseReceipt(f.Receipts[i])
 	must(t, err)
 	r.Entry = change(r.Entry)
@@ -120,7 +121,7 @@ func reentry(t testing.TB, f *audit.Transcript, i int, change func([]byte) []byt
 // outsider can do no better: the entry stays well-formed, and no proof leads to it.
 func editedEntries(b *badAdder) {
 	field := func(step string, i int, name string, change func(*audit.Entry)) {
-		b.edited(step, "field-"+name, "one field of an entry is another", rich(b.T), func(f *audit.Transcript) {
+		b.edited(step, "field-"+name, "one field of an entry is another", rich(b.T), func(f *openings.Transcript) {
 			reentry(b.T, f, i, func(entry []byte) []byte {
 				e, err := audit.ParseEntry(entry)
 				must(b.T, err)
@@ -267,7 +268,7 @@ const (
 func unknownCodes(b *badAdder) {
 	code := func(i int, name string, at func(entry []byte) int, v byte) {
 		b.edited(unjudged, "unknown-"+name, "a code that this version does not know", rich(b.T),
-			func(f *audit.Transcript) {
+			func(f *openings.Transcript) {
 				reentry(b.T, f, i, func(entry []byte) []byte {
 					entry[at(entry)] = v
 					return entry
@@ -290,7 +291,7 @@ func unknownCodes(b *badAdder) {
 	code(atDeal, "purpose", fixed(inBody+23), 7)
 	code(atClose, "outcome", fixed(inBody+10), 6)
 	b.edited(unjudged, "unknown-reason", "a code that this version does not know", rich(b.T),
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			reentry(b.T, f, atClose, func(entry []byte) []byte {
 				entry[inBody+10], entry[inBody+11] = byte(audit.OutcomeVoid), 12
 				return entry
@@ -322,9 +323,10 @@ func unknownCodes(b *badAdder) {
 // malformedEntries are bytes that no writer of this version makes.
 func malformedEntries(b *badAdder) {
 	entry := func(i int, name string, change func([]byte) []byte) {
-		b.edited(stepEntries, "malformed-"+name, "an entry that no writer makes", rich(b.T), func(f *audit.Transcript) {
-			reentry(b.T, f, i, change)
-		})
+		b.edited(stepEntries, "malformed-"+name, "an entry that no writer makes", rich(b.T),
+			func(f *openings.Transcript) {
+				reentry(b.T, f, i, change)
+			})
 	}
 	set := func(at int, v byte) func([]byte) []byte {
 		return func(e []byte) []byte { e[at] = v; return e }
@@ -347,7 +349,7 @@ func malformedEntries(b *badAdder) {
 	entry(atClose, "unknown-reason-without-void", set(inBody+11, 12))
 	entry(atClose, "no-form-with-tape", set(inBody+12, 0))
 	entry(atMix, "no-values", set(inBody+16, 0))
-	b.edited(stepFormat, "malformed-too-long", "an entry beyond the limit", rich(b.T), func(f *audit.Transcript) {
+	b.edited(stepFormat, "malformed-too-long", "an entry beyond the limit", rich(b.T), func(f *openings.Transcript) {
 		reentry(b.T, f, atDeal, func(e []byte) []byte { return append(e, make([]byte, audit.MaxEntry+1-len(e))...) })
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // wrongWitnessed are files whose early checkpoint does not hold. That fails even
@@ -26,13 +27,13 @@ func wrongWitnessed(b *badAdder) {
 	file := func(step, name, about string, g *game, change ...func(*vector)) {
 		b.file(step, "witnessed-"+name, about, g.played().file(""), append([]func(*vector){w.want2of3()}, change...)...)
 	}
-	early := func(step, name, about string, change func(*audit.Prefix)) {
+	early := func(step, name, about string, change func(*openings.Prefix)) {
 		f := begin().played().transcript("")
 		change(f.Witnessed)
 		b.file(step, "witnessed-"+name, about, marshal(b.T, f), w.want2of3())
 	}
 	head := func(step, name, about string, change func(signed string) string) {
-		early(step, name, about, func(p *audit.Prefix) { p.Checkpoint = change(p.Checkpoint) })
+		early(step, name, about, func(p *openings.Prefix) { p.Checkpoint = change(p.Checkpoint) })
 	}
 	text := func(name, about, old, with string) {
 		b.text(stepFormat, "witnessed-"+name, about, string(begin().played().file("")), old, with)
@@ -77,7 +78,7 @@ func wrongWitnessed(b *badAdder) {
 	text("leaf-31", "a leaf hash of 31 bytes", leaf, base64.StdEncoding.EncodeToString(seeded("leaf", 31)))
 	text("leaf-spare-bits", "stray bits in a leaf hash", leaf, spareBits(seeded("leaf", 32)))
 	early(stepFormat, "path-64", "a path of 64 hashes",
-		func(p *audit.Prefix) { p.Proof = slices.Repeat(tlog.RecordProof{p.Leaf}, 64) })
+		func(p *openings.Prefix) { p.Proof = slices.Repeat(tlog.RecordProof{p.Leaf}, 64) })
 	g := begin()
 	other := openAs(b.T, newKey(b.T, "example.com/other", "other key"))
 	other.witnesses = g.h.witnesses
@@ -107,13 +108,15 @@ func wrongWitnessed(b *badAdder) {
 
 	// inclusion
 	another := tlog.Hash(hash32("another"))
-	early(stepInclusion, "path-other-hash", "another hash in the path", func(p *audit.Prefix) { p.Proof[0] = another })
-	early(stepInclusion, "path-empty", "no path", func(p *audit.Prefix) { p.Proof = nil })
-	early(stepInclusion, "path-longer", "a hash too many", func(p *audit.Prefix) { p.Proof = append(p.Proof, another) })
-	early(stepInclusion, "path-reversed", "from the root down", func(p *audit.Prefix) { slices.Reverse(p.Proof) })
-	early(stepInclusion, "leaf-other", "another leaf", func(p *audit.Prefix) { p.Leaf = another })
+	early(stepInclusion, "path-other-hash", "another hash in the path",
+		func(p *openings.Prefix) { p.Proof[0] = another })
+	early(stepInclusion, "path-empty", "no path", func(p *openings.Prefix) { p.Proof = nil })
+	early(stepInclusion, "path-longer", "a hash too many",
+		func(p *openings.Prefix) { p.Proof = append(p.Proof, another) })
+	early(stepInclusion, "path-reversed", "from the root down", func(p *openings.Prefix) { slices.Reverse(p.Proof) })
+	early(stepInclusion, "leaf-other", "another leaf", func(p *openings.Prefix) { p.Leaf = another })
 	early(stepInclusion, "path-of-early", "leaf and path in the early tree itself",
-		func(p *audit.Prefix) { *p = *begin().h.prefix(p.Checkpoint) })
+		func(p *openings.Prefix) { *p = *begin().h.prefix(p.Checkpoint) })
 	file2 := func(name, about string, g *game, more ...func(*vector)) {
 		b.file(stepInclusion, "witnessed-"+name, about, g.file(""), more...)
 	}
@@ -297,19 +300,19 @@ func unreadablePolicies(b *badAdder) {
 
 // twoFaults are files with two things wrong: what comes first decides.
 func twoFaults(b *badAdder) {
-	edited := func(step, name, about string, first, second func(*audit.Transcript)) {
-		b.edited(step, "first-"+name, about, rich(b.T), func(f *audit.Transcript) { first(f); second(f) })
+	edited := func(step, name, about string, first, second func(*openings.Transcript)) {
+		b.edited(step, "first-"+name, about, rich(b.T), func(f *openings.Transcript) { first(f); second(f) })
 	}
-	set := func(i, at int, v byte) func(*audit.Transcript) {
-		return func(f *audit.Transcript) {
+	set := func(i, at int, v byte) func(*openings.Transcript) {
+		return func(f *openings.Transcript) {
 			reentry(b.T, f, i, func(e []byte) []byte { e[at] = v; return e })
 		}
 	}
-	version := func(i int) func(*audit.Transcript) {
-		return func(f *audit.Transcript) { f.Receipts[i] = strings.Replace(f.Receipts[i], "@v1", "@v2", 1) }
+	version := func(i int) func(*openings.Transcript) {
+		return func(f *openings.Transcript) { f.Receipts[i] = strings.Replace(f.Receipts[i], "@v1", "@v2", 1) }
 	}
-	damaged := func(i int) func(*audit.Transcript) {
-		return func(f *audit.Transcript) { f.Receipts[i] += "x" }
+	damaged := func(i int) func(*openings.Transcript) {
+		return func(f *openings.Transcript) { f.Receipts[i] += "x" }
 	}
 	edited(unjudged, "receipt-unknown", "a receipt of a later version, and a damaged one behind it", version(atDeal),
 		damaged(atClose))
@@ -332,20 +335,20 @@ func twoFaults(b *badAdder) {
 	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 7),
 		set(atDeal, inBody+31, 2))
 	edited(unjudged, "unknown-before-signature", "an unknown code, in a file that nobody signed",
-		set(atClose, inBody+10, 6), func(f *audit.Transcript) {
+		set(atClose, inBody+10, 6), func(f *openings.Transcript) {
 			f.Checkpoint = strings.Replace(f.Checkpoint, "\n"+fmt.Sprint(len(rich(b.T).h.entries))+"\n", "\n1000\n", 1)
 		})
 
-	receipt := func(i int, change func(*audit.Receipt)) func(*audit.Transcript) {
-		return func(f *audit.Transcript) {
+	receipt := func(i int, change func(*audit.Receipt)) func(*openings.Transcript) {
+		return func(f *openings.Transcript) {
 			r, err := audit.ParseReceipt(f.Receipts[i])
 			must(b.T, err)
 			change(&r)
 			f.Receipts[i] = r.Text()
 		}
 	}
-	event := func(i int) func(*audit.Transcript) {
-		return func(f *audit.Transcript) { f.Receipts[i] = rich(b.T).h.bare(1) }
+	event := func(i int) func(*openings.Transcript) {
+		return func(f *openings.Transcript) { f.Receipts[i] = rich(b.T).h.bare(1) }
 	}
 	elsewhere := receipt(atMix, func(r *audit.Receipt) { r.Checkpoint = rich(b.T).h.head() })
 	ofAnother := receipt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+7]++ })
@@ -356,20 +359,20 @@ func twoFaults(b *badAdder) {
 	edited(stepEntries, "shuffle", "an entry of another shuffle, and one of an unknown type behind it", ofAnother,
 		set(atClose, 1, 15))
 	edited(stepEntries, "no-mix", "a deal before the mix, and an entry of an unknown type behind it",
-		func(f *audit.Transcript) { f.Receipts = slices.Delete(f.Receipts, atMix, atMix+1) }, set(atClose-1, 1, 15))
+		func(f *openings.Transcript) { f.Receipts = slices.Delete(f.Receipts, atMix, atMix+1) }, set(atClose-1, 1, 15))
 	edited(stepFormat, "checkpoint", "a second checkpoint, and a receipt of a later version behind it", elsewhere,
 		version(atClose))
 	edited(unjudged, "checkpoint-behind", "a receipt of a later version, and a second checkpoint behind it", elsewhere,
 		version(atCommit))
-	for name, change := range map[string]func(*audit.Card){
-		"salt":     func(c *audit.Card) { c.Salt = "no salt" },
-		"place":    func(c *audit.Card) { c.Place = 4096 },
-		"position": func(c *audit.Card) { c.Position = -1 },
-		"proof":    func(c *audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) },
+	for name, change := range map[string]func(*openings.Card){
+		"salt":     func(c *openings.Card) { c.Salt = "no salt" },
+		"place":    func(c *openings.Card) { c.Place = 4096 },
+		"position": func(c *openings.Card) { c.Position = -1 },
+		"proof":    func(c *openings.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) },
 	} {
 		edited(stepFormat, "card-"+name,
 			"a receipt of a later version, and a card that is none: the JSON comes before the texts in it",
-			version(atCommit), func(f *audit.Transcript) { change(&f.Cards[0]) })
+			version(atCommit), func(f *openings.Transcript) { change(&f.Cards[0]) })
 	}
 	mine := func(text string) string { return strings.ReplaceAll(text, "example.com/main", "example.com/mine") }
 	later := func(text string) string { return strings.Replace(text, "@v1", "@v2", 1) }
@@ -378,12 +381,12 @@ func twoFaults(b *badAdder) {
 		early.h.rotate("second ledger key").rotate("third ledger key")
 		return early.played()
 	}
-	handed := func(step, name, about string, change func(*audit.Transcript)) {
+	handed := func(step, name, about string, change func(*openings.Transcript)) {
 		b.edited(step, "first-"+name, about, twiceRotated(), change)
 	}
 	handed(stepFormat, "witnessed-origin",
 		"what the witnesses saw is of another origin, and a key's receipt of a later version",
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			f.Witnessed.Checkpoint, f.Keys[0].Receipt = mine(f.Witnessed.Checkpoint), later(f.Keys[0].Receipt)
 		})
 	two := twiceRotated().transcript("")
@@ -391,11 +394,11 @@ func twoFaults(b *badAdder) {
 	b.text(stepFormat, "first-witnessed-leaf", "a leaf that is none, and a key's receipt of a later version",
 		string(marshal(b.T, two)), encode(two.Witnessed.Leaf), "x")
 	handed(unjudged, "key-version", "a key's receipt of a later version, and its checkpoint of another origin",
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			f.Keys[0] = audit.Handover{Receipt: later(f.Keys[0].Receipt), Checkpoint: mine(f.Keys[0].Checkpoint)}
 		})
 	handed(stepFormat, "key-origin", "a key's checkpoint of another origin, and the next one's receipt of a later version",
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			f.Keys[0].Checkpoint, f.Keys[1].Receipt = mine(f.Keys[0].Checkpoint), later(f.Keys[1].Receipt)
 		})
 

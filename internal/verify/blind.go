@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // order is the co-dealer's part of a transcript: the order of places, in a ledger of its own.
@@ -310,7 +311,7 @@ func (t *transcript) oneHistory() error {
 }
 
 // apartFrom: the co-dealer is no part of the house, as far as keys and names show it.
-func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
+func (t *transcript) apartFrom(p *trust.Policy, origin string) error {
 	if origin == t.head.Origin {
 		return fmt.Errorf("%s is the house's own ledger", origin)
 	}

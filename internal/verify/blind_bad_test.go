@@ -8,10 +8,11 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // blindCase adds the file of a pair that fails at a step, in spite of trust in both.
-func blindCase(b *badAdder, step, name, about string, p *pair, change ...func(*audit.Transcript)) {
+func blindCase(b *badAdder, step, name, about string, p *pair, change ...func(*openings.Transcript)) {
 	f := p.transcript()
 	for _, with := range change {
 		with(f)
@@ -151,7 +152,7 @@ func notAsked(b *badAdder) {
 		})
 	p := hand(b.T).play(two...).end()
 	blindCase(b, stepAsked, "house-close-left-out", "the order was closed behind a close that the file has not", p,
-		func(f *audit.Transcript) { f.Receipts = f.Receipts[:len(f.Receipts)-1] })
+		func(f *openings.Transcript) { f.Receipts = f.Receipts[:len(f.Receipts)-1] })
 }
 
 // notSeen are files whose evidence of the co-dealer is not that of its log and witnesses.
@@ -168,7 +169,7 @@ func notSeen(b *badAdder) {
 	}
 	first, next := coDealer(b.T).key, newKey(b.T, "lab.example.org/orders", "second co-dealer key")
 	blindCase(b, stepCoDealer, "unknown-key", "a key of the co-dealer that nothing hands on to", handed(next, first, next),
-		func(f *audit.Transcript) { f.CoDealer.Keys = nil })
+		func(f *openings.Transcript) { f.CoDealer.Keys = nil })
 	blindCase(b, stepCoDealer, "not-handed-on", "a key of the co-dealer that its first key did not sign",
 		handed(next, next))
 	blindCase(b, stepCoDealer, "not-taken-over", "a key of the co-dealer that did not sign", handed(next, first))
@@ -189,10 +190,10 @@ func notSeen(b *badAdder) {
 		return r.Text()
 	}
 	blindCase(b, stepCoDealer, "not-included", "a proof of the co-dealer's that leads elsewhere", hand(b.T).play(two),
-		func(f *audit.Transcript) { f.CoDealer.Receipts[1] = astray(f.CoDealer.Receipts[1]) })
+		func(f *openings.Transcript) { f.CoDealer.Receipts[1] = astray(f.CoDealer.Receipts[1]) })
 	blindCase(b, stepCoDealer, "key-not-included", "a proof of the co-dealer's key that leads elsewhere",
 		handed(next, first, next),
-		func(f *audit.Transcript) { f.CoDealer.Keys[0].Receipt = astray(f.CoDealer.Keys[0].Receipt) })
+		func(f *openings.Transcript) { f.CoDealer.Keys[0].Receipt = astray(f.CoDealer.Keys[0].Receipt) })
 	notOneHistory(b, next)
 	p := hand(b.T)
 	common := newKey(b.T, p.h.key.name, "co-dealer key")
@@ -212,7 +213,7 @@ func notOneHistory(b *badAdder, next keyPair) {
 	blindCase(b, stepCoDealer, "fork", "the order's commit stands in another history than the deals", forkedPair(b.T))
 	heads := func(step, name, about string, change func([]audit.Last) []audit.Last) {
 		blindCase(b, step, name, about, hand(b.T).play(seat("a", 1)).play(seat("b", 1)),
-			func(f *audit.Transcript) { f.CoDealer.Heads = change(f.CoDealer.Heads) })
+			func(f *openings.Transcript) { f.CoDealer.Heads = change(f.CoDealer.Heads) })
 	}
 	path := func(step, name, about string, change func(l *audit.Last)) {
 		heads(step, name, about, func(h []audit.Last) []audit.Last { change(&h[0]); return h })
@@ -232,7 +233,7 @@ func notOneHistory(b *badAdder, next keyPair) {
 	late := hand(b.T).play(seat("a", 1))
 	late.by.h.rotateAs(next, late.by.h.key, next)
 	blindCase(b, stepCoDealer, "key-above", "a key of the co-dealer above each checkpoint of the file", late,
-		func(f *audit.Transcript) { // which pair leaves out
+		func(f *openings.Transcript) { // which pair leaves out
 			h := late.by.h
 			f.CoDealer.Keys = h.firstHanded()
 			h.key = coDealer(b.T).key
@@ -246,7 +247,7 @@ func notOneHistory(b *badAdder, next keyPair) {
 		p.by.h.key = first
 	}
 	blindCase(b, stepCoDealer, "keys-spliced", "the keys of another history of the co-dealer", spliced,
-		func(f *audit.Transcript) { f.CoDealer.Keys = other.transcript().CoDealer.Keys })
+		func(f *openings.Transcript) { f.CoDealer.Keys = other.transcript().CoDealer.Keys })
 
 	mldsa := func(name string, p *pair, play func()) {
 		h := p.by.h

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // blindFiles are files of shuffles with a co-dealer.
@@ -200,93 +201,93 @@ func (p *pair) believed(v *vector) {
 // notBlind are files of a house or co-dealer that cheats, and damaged ones. Each fails at the step that is for it.
 func notBlind(b *badAdder) {
 	two := []audit.Run{seat("a", 2)}
-	blindly := func(step, name, about string, play func(*pair) *audit.Transcript) {
+	blindly := func(step, name, about string, play func(*pair) *openings.Transcript) {
 		p := hand(b.T)
 		trust := string(secondPolicy(p.by.h))
 		b.file(step, "blind-"+name, about, marshal(b.T, play(p)), func(v *vector) { v.Trust.CoDealer = trust })
 	}
-	blindly(stepAsked, "other-runs", "other runs than were asked for", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "other-runs", "other runs than were asked for", func(p *pair) *openings.Transcript {
 		d := p.ask(0, two)
 		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: []audit.Run{seat("b", 2)}, Blind: p.given(d)}).transcript()
 	})
-	blindly(stepAsked, "other-round", "another round than was asked for", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "other-round", "another round than was asked for", func(p *pair) *openings.Transcript {
 		d := p.given(p.ask(0, two))
 		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: []audit.Run{ofRound(1, seat("a", 2))}, Blind: d}).transcript()
 	})
-	blindly(stepAsked, "not-asked", "a request without the tape", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "not-asked", "a request without the tape", func(p *pair) *openings.Transcript {
 		d := p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 })
 		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: p.given(d)}).transcript()
 	})
-	blindly(stepAsked, "asked-early", "a request in front of the deal before", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "asked-early", "a request in front of the deal before", func(p *pair) *openings.Transcript {
 		commit := p.before
 		p.play(two...)
 		p.before = commit
 		d := p.ask(2, two)
 		return p.dealt(&audit.Deal{Shuffle: p.id, First: 2, Runs: two, Blind: p.given(d)}).transcript()
 	})
-	blindly(stepAsked, "asked-for-another", "a request for another shuffle", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "asked-for-another", "a request for another shuffle", func(p *pair) *openings.Transcript {
 		d := p.ask(0, two, func(a *audit.Asked, d *audit.Deal) {
 			a.Commit.Leaf = hash32("another")
 			a.Sign(audit.AskKey(p.commit.Commitment, p.tape), 0, d.Runs)
 		})
 		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: p.given(d)}).transcript()
 	})
-	blindly(stepOpenings, "other-value", "another value than was opened", func(p *pair) *audit.Transcript {
+	blindly(stepOpenings, "other-value", "another value than was opened", func(p *pair) *openings.Transcript {
 		d := p.given(p.ask(0, two))
 		d.Values[0] = (p.by.values[0] + 3) % 6
 		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: d}).transcript()
 	})
-	blindly(stepOpenings, "value-in-file", "another value in the file than in the deal", func(p *pair) *audit.Transcript {
+	blindly(stepOpenings, "value-in-file", "another value in the file than in the deal", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.Cards[0].By.Value = (f.Cards[0].By.Value + 1) % 6
 		return f
 	})
-	blindly(stepOpenings, "other-salt", "an opening that does not lead to the root", func(p *pair) *audit.Transcript {
+	blindly(stepOpenings, "other-salt", "an opening that does not lead to the root", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.Cards[0].By.Salt = encode(hash32("salt"))
 		return f
 	})
-	blindly(stepOpenings, "no-opening", "a card without the co-dealer's opening", func(p *pair) *audit.Transcript {
+	blindly(stepOpenings, "no-opening", "a card without the co-dealer's opening", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.Cards[0].By = nil
 		return f
 	})
-	blindly(stepAsked, "other-commit", "another commit of the co-dealer", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "other-commit", "another commit of the co-dealer", func(p *pair) *openings.Transcript {
 		p.another()
 		return p.play(two...).transcript()
 	})
-	blindly(stepEntries, "no-evidence", "nothing of the co-dealer", func(p *pair) *audit.Transcript {
+	blindly(stepEntries, "no-evidence", "nothing of the co-dealer", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.CoDealer = nil
 		return f
 	})
-	blindly(stepEntries, "not-ascending", "the co-dealer's receipts do not ascend", func(p *pair) *audit.Transcript {
+	blindly(stepEntries, "not-ascending", "the co-dealer's receipts do not ascend", func(p *pair) *openings.Transcript {
 		p.play(two...).play(two...)
 		p.proofs[1], p.proofs[2] = p.proofs[2], p.proofs[1]
 		return p.transcript()
 	})
-	blindly(stepEntries, "no-commit", "the co-dealer's commit left out", func(p *pair) *audit.Transcript {
+	blindly(stepEntries, "no-commit", "the co-dealer's commit left out", func(p *pair) *openings.Transcript {
 		p.play(two...)
 		p.proofs = p.proofs[1:]
 		return p.transcript()
 	})
 	blindly(stepEntries, "no-key", "an entry among the co-dealer's keys that hands on to none",
-		func(p *pair) *audit.Transcript {
+		func(p *pair) *openings.Transcript {
 			f := p.play(two...).transcript()
 			f.CoDealer.Keys = []audit.Handover{{Receipt: p.by.h.bare(p.by.id), Checkpoint: string(p.by.h.head())}}
 			return f
 		})
-	blindly(stepAsked, "deal-left-out", "a deal of the co-dealer left out", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "deal-left-out", "a deal of the co-dealer left out", func(p *pair) *openings.Transcript {
 		p.play(two...).play(two...)
 		p.proofs = slices.Delete(p.proofs, 1, 2)
 		return p.transcript()
 	})
-	blindly(stepAsked, "looked", "an opening that was not dealt on", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "looked", "an opening that was not dealt on", func(p *pair) *openings.Transcript {
 		p.play(two...)
 		p.ask(2, two)
 		return p.transcript()
 	})
-	blindly(stepAsked, "closed-early", "an order that was closed in mid-hand", func(p *pair) *audit.Transcript {
+	blindly(stepAsked, "closed-early", "an order that was closed in mid-hand", func(p *pair) *openings.Transcript {
 		p.play(two...)
 		p.by.h.cheating()
 		p.by.close(audit.OutcomeVoid, audit.ReasonMisdeal)
@@ -294,31 +295,31 @@ func notBlind(b *badAdder) {
 		return p.transcript()
 	})
 	blindly(stepCoDealer, "not-cosigned", "a checkpoint that the co-dealer's witnesses did not see",
-		func(p *pair) *audit.Transcript {
+		func(p *pair) *openings.Transcript {
 			p.by.h.witnesses = p.by.h.witnesses[:1]
 			return p.play(two...).transcript()
 		})
-	blindly(stepFormat, "no-receipts", "a co-dealer without receipts", func(p *pair) *audit.Transcript {
+	blindly(stepFormat, "no-receipts", "a co-dealer without receipts", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.CoDealer.Receipts = []string{}
 		return f
 	})
-	blindly(stepFormat, "two-ledgers", "receipts of two ledgers for one co-dealer", func(p *pair) *audit.Transcript {
+	blindly(stepFormat, "two-ledgers", "receipts of two ledgers for one co-dealer", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.CoDealer.Receipts = append(f.CoDealer.Receipts, f.Receipt(1))
 		return f
 	})
-	blindly(stepFormat, "salt-form", "a salt of the co-dealer that is none", func(p *pair) *audit.Transcript {
+	blindly(stepFormat, "salt-form", "a salt of the co-dealer that is none", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.Cards[0].By.Salt = "c2FsdA=="
 		return f
 	})
 	b.edited(stepEntries, "blind-nobody-named", "evidence of a co-dealer whom the plan does not name", rich(b.T),
-		func(f *audit.Transcript) { f.CoDealer = &audit.CoDealer{Receipts: hand(b.T).proofs} })
+		func(f *openings.Transcript) { f.CoDealer = &openings.CoDealer{Receipts: hand(b.T).proofs} })
 	b.edited(stepOpenings, "blind-opening-of-nobody", "an opening of a co-dealer whom the plan does not name", rich(b.T),
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			c := f.Cards[0]
-			f.Cards[0].By = &audit.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
+			f.Cards[0].By = &openings.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
 		})
 	misfits(b)
 	notAsked(b)

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // otherOrders are files of a house that shows another order than the plan names, a ledger of the
 // co-dealer that has two histories, or runs that leave open whose cards they are.
 func otherOrders(b *badAdder) {
 	two := []audit.Run{seat("a", 2)}
-	add := func(step, name, about string, p *pair, f *audit.Transcript) {
+	add := func(step, name, about string, p *pair, f *openings.Transcript) {
 		b.file(step, "blind-"+name, about, marshal(b.T, f), func(v *vector) {
 			v.Trust.CoDealer = string(secondPolicy(p.by.h))
 		})
@@ -81,7 +82,7 @@ func otherOrders(b *badAdder) {
 	unplayed(stepAsked, "too-few", "an opening that was not played, and one value left out",
 		func(_ *pair, o *audit.Blind) { o.Values = o.Values[:1] })
 
-	opened := func(name, about string, change func(f *audit.Transcript)) {
+	opened := func(name, about string, change func(f *openings.Transcript)) {
 		p := hand(b.T).play(two...)
 		p.gone(p.given(p.ask(2, []audit.Run{burn, board(2)})))
 		f := p.transcript()
@@ -89,26 +90,27 @@ func otherOrders(b *badAdder) {
 		change(f)
 		add(stepAsked, "unplayed-"+name, about, p, f)
 	}
-	opened("not-opened", "what was not played is not opened", func(f *audit.Transcript) { f.CoDealer.Unplayed = nil })
+	opened("not-opened", "what was not played is not opened",
+		func(f *openings.Transcript) { f.CoDealer.Unplayed = nil })
 	opened("one-opened", "one of two places that were not played is not opened",
-		func(f *audit.Transcript) { f.CoDealer.Unplayed = f.CoDealer.Unplayed[:1] })
+		func(f *openings.Transcript) { f.CoDealer.Unplayed = f.CoDealer.Unplayed[:1] })
 	opened("other-place", "a place that was not played is the burn in front of it",
-		func(f *audit.Transcript) { f.CoDealer.Unplayed[0].Place-- })
+		func(f *openings.Transcript) { f.CoDealer.Unplayed[0].Place-- })
 	opened("other-card", "a place that was not played has another card",
-		func(f *audit.Transcript) { f.CoDealer.Unplayed[0].Card = "Joker" })
+		func(f *openings.Transcript) { f.CoDealer.Unplayed[0].Card = "Joker" })
 	opened("without-co-dealer", "a place that was not played without the co-dealer's opening",
-		func(f *audit.Transcript) { f.CoDealer.Unplayed[1].By = nil })
+		func(f *openings.Transcript) { f.CoDealer.Unplayed[1].By = nil })
 	opened("other-salt", "a place that was not played is opened by another salt",
-		func(f *audit.Transcript) { f.CoDealer.Unplayed[1].Salt = encode(hash32("salt")) })
+		func(f *openings.Transcript) { f.CoDealer.Unplayed[1].Salt = encode(hash32("salt")) })
 	p = hand(b.T).play(two...)
 	p.gone(p.given(p.ask(2, []audit.Run{board(1)})))
 	f = p.transcript()
 	for position := range p.values { // the card of a place that nobody saw
-		at := func(c audit.Card) bool { return c.Position == position }
+		at := func(c openings.Card) bool { return c.Position == position }
 		if !slices.ContainsFunc(slices.Concat(p.cards, p.after), at) {
-			other := audit.NewCard(2, p.tree.Open(position), p.deck[p.values[position]])
+			other := openings.NewCard(2, p.tree.Open(position), p.deck[p.values[position]])
 			other.By = p.after[0].By
-			f.CoDealer.Unplayed = []audit.Card{other}
+			f.CoDealer.Unplayed = []openings.Card{other}
 			break
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // pair is a shuffle of a house and the order of its co-dealer.
@@ -19,8 +20,8 @@ type pair struct {
 	proofs []string
 	state  [32]byte
 	before tlog.Hash
-	cards  []audit.Card
-	after  []audit.Card // of what was not played
+	cards  []openings.Card
+	after  []openings.Card // of what was not played
 }
 
 // coDealer opens the co-dealer's ledger: its witnesses are common ones.
@@ -125,7 +126,7 @@ func (p *pair) prove() {
 }
 
 func (p *pair) reorder(m *audit.Mix) {
-	order, err := audit.NewOrder(tlog.RecordHash(p.h.entries[p.id]), p.commit, m)
+	order, err := openings.NewOrder(tlog.RecordHash(p.h.entries[p.id]), p.commit, m)
 	must(p.h.t, err)
 	p.order = order
 }
@@ -196,10 +197,10 @@ func (p *pair) dealt(d *audit.Deal) *pair {
 }
 
 // both are the openings of a place by both ledgers.
-func (p *pair) both(place int) audit.Card {
+func (p *pair) both(place int) openings.Card {
 	c, o := p.card(place), p.by.tree.Open(place)
-	by := audit.NewCard(place, o, "")
-	c.By = &audit.By{Value: o.Value, Salt: by.Salt, Proof: by.Proof}
+	by := openings.NewCard(place, o, "")
+	c.By = &openings.By{Value: o.Value, Salt: by.Salt, Proof: by.Proof}
 	return c
 }
 
@@ -233,10 +234,10 @@ func (p *pair) ends(outcome audit.Outcome, follows *audit.Follows) *pair {
 }
 
 // transcript is the file of the pair for everybody, with the cards that were opened.
-func (p *pair) transcript() *audit.Transcript {
+func (p *pair) transcript() *openings.Transcript {
 	f := p.game.transcript("")
 	f.Cards = slices.Clone(p.cards)
-	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Unplayed: p.after}
+	f.CoDealer = &openings.CoDealer{Receipts: p.proofs, Unplayed: p.after}
 	co, h, sizes := f.CoDealer, p.by.h, p.sizes()
 	for i := range sizes[1:] {
 		last := min(sizes[i], sizes[i+1], uint64(len(h.entries))) - 1

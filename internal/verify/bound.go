@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -12,8 +13,8 @@ import (
 // it, and a client uses it deal by deal.
 type Bound struct {
 	Commit *audit.Commit
-	Tag    audit.Tag      // of its leaves
-	Order  audit.Order    // which position each place shows, once the mix is known
+	Tag    openings.Tag   // of its leaves
+	Order  openings.Order // which position each place shows, once the mix is known
 	Names  shuffle.Deck   // of the values
 	Second *audit.Commit  // the co-dealer's; nil: none is known
 	Values map[int]uint32 // that were opened, by position
@@ -22,24 +23,24 @@ type Bound struct {
 
 // NewBound returns what binds the places of a shuffle. Its order is not known.
 func NewBound(c *audit.Commit) Bound {
-	return Bound{Commit: c, Tag: audit.TagOf(c), Values: make(map[int]uint32), shown: make(map[uint32]int)}
+	return Bound{Commit: c, Tag: openings.TagOf(c), Values: make(map[int]uint32), shown: make(map[uint32]int)}
 }
 
 // Opened is a place with the opening of the position that it shows.
 type Opened struct {
 	Place int
 	Name  string // of a card
-	audit.Opening
-	By *audit.Opening // the co-dealer's, of the same place of its order; nil: none
+	openings.Opening
+	By *openings.Opening // the co-dealer's, of the same place of its order; nil: none
 }
 
 // ReadCard reads a card of a transcript.
-func ReadCard(c audit.Card) (o Opened, err error) {
+func ReadCard(c openings.Card) (o Opened, err error) {
 	o.Place, o.Name = c.Place, c.Card
 	if o.Opening, err = c.Opening(); err != nil || c.By == nil {
 		return o, err
 	}
-	o.By = new(audit.Opening)
+	o.By = new(openings.Opening)
 	*o.By, err = c.By.Opening(c.Place)
 	return o, err
 }
@@ -90,7 +91,7 @@ func (b *Bound) openedBy(o Opened) error {
 	if v, ok := b.Order.Given(o.Place); !ok || v != o.By.Value {
 		return fmt.Errorf("the deal has %d of the co-dealer, and its opening %d", v, o.By.Value)
 	}
-	if err := o.By.Check(audit.TagOf(b.Second), b.Second.DeckRoot, b.Second.Context.Recipe.Positions()); err != nil {
+	if err := o.By.Check(openings.TagOf(b.Second), b.Second.DeckRoot, b.Second.Context.Recipe.Positions()); err != nil {
 		return fmt.Errorf("the co-dealer's opening: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // openings holds every card of the file against the deck root. There are at most
@@ -15,7 +16,7 @@ import (
 func (t *transcript) openings() (string, error) {
 	if len(t.commit.Context.Mixed()) == 0 || t.mix != nil {
 		var err error
-		if t.bound.Order, err = audit.NewOrder(t.commitLeaf(), t.commit, t.mix); err != nil {
+		if t.bound.Order, err = openings.NewOrder(t.commitLeaf(), t.commit, t.mix); err != nil {
 			return "", err
 		}
 		for _, d := range t.deals {
@@ -94,7 +95,7 @@ func (t *transcript) tape() (string, error) {
 	if want := c.Context.Recipe.TapeLen(); len(tape) != want {
 		return "", fmt.Errorf("the tape has %d bytes, not %d", len(tape), want)
 	}
-	if audit.Commitment(c.Context.Encode(), tape) != c.Commitment {
+	if openings.Commitment(c.Context.Encode(), tape) != c.Commitment {
 		return "", errors.New("the tape does not open the commitment")
 	}
 	return fmt.Sprintf("%d bytes open the commitment", len(tape)), nil
@@ -116,7 +117,7 @@ func (t *transcript) order() (string, error) {
 	if p := c.Context.Parent; p != nil {
 		return "", notChecked(fmt.Sprintf("its cards are those of shuffle %d, which has a file of its own", p.ID))
 	}
-	if audit.DeckRoot(c.Commitment, c.Context.Encode(), t.ended.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
+	if openings.DeckRoot(c.Commitment, c.Context.Encode(), t.ended.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
 		return "", errors.New("the recomputed order does not lead to the deck root")
 	}
 	t.values = out.Values
@@ -151,7 +152,7 @@ func (t *transcript) shown() []CardShown {
 }
 
 // show describes a card of a run; shows is what Bound.Shows returns.
-func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown {
+func (t *transcript) show(c openings.Card, run audit.Run, shows []uint32) CardShown {
 	s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
 		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public, Round: run.Round}
 	if shows != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -24,7 +25,7 @@ func (g *game) childOf(positions ...uint16) *game {
 	ctx.Recipe = shuffle.Recipe{Cards: len(positions), Take: len(positions)}
 	ctx.Parent = &audit.Parent{ID: g.id, Positions: positions}
 	child := g.h.commitTo(ctx, sixCards, func(c *audit.Commit, child *game) {
-		values, err := audit.ChildValues(g.values, positions, child.values)
+		values, err := openings.ChildValues(g.values, positions, child.values)
 		must(g.h.t, err)
 		child.plant(c, values)
 	})
@@ -167,7 +168,7 @@ func wrongChains(b *badAdder) {
 
 	hand, stub := continued(open(b.T), audit.DisclosurePublic)
 	b.edited(stepOpenings, "chain-burn-opened", "a burn that is opened while the stub is played", hand,
-		func(f *audit.Transcript) { f.Cards = append(f.Cards[:2:2], hand.card(2), hand.card(3)) })
+		func(f *openings.Transcript) { f.Cards = append(f.Cards[:2:2], hand.card(2), hand.card(3)) })
 	hand.state(firstLab)
 	trusting := believing(b.T, firstLab)
 	b.file(stepStatements, "chain-stated-early", "a statement about a tape that is not disclosed", hand.file(""),
@@ -182,7 +183,7 @@ func wrongChains(b *badAdder) {
 	stub.close(audit.OutcomeCompleted, 0)
 	hand.add(&audit.DisclosureEntry{Shuffle: hand.id})
 	b.edited(stepOpenings, "chain-burn-opened-tape-lost", "a burn that is opened though the tape is lost", hand,
-		func(f *audit.Transcript) { f.Cards = append(f.Cards[:2:2], hand.card(2), hand.card(3)) })
+		func(f *openings.Transcript) { f.Cards = append(f.Cards[:2:2], hand.card(2), hand.card(3)) })
 }
 
 // continuedAlone closes g as continued, with room for a child's commit, which no file of g shows.

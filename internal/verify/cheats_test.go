@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -168,7 +169,7 @@ func cheatingPlay(b *badAdder) {
 	})
 	mix(stepOpenings, "mix-other-order", "cards dealt in another order than the mix gives", func(g *game) {
 		g.mix(mixValues()...).deal(board(2))
-		g.order = audit.Order{}
+		g.order = openings.Order{}
 	})
 }
 
@@ -281,7 +282,7 @@ func cheatingOrders(b *badAdder) {
 			g := h.commitTo(h.cards(sixCards), sixCards).deal(board(1), run)
 			change(g)
 			f := g.transcript("")
-			f.Cards = []audit.Card{g.card(0), g.card(1)}
+			f.Cards = []openings.Card{g.card(0), g.card(1)}
 			return marshal(b.T, f)
 		}())
 	}
@@ -295,24 +296,24 @@ func cheatingOrders(b *badAdder) {
 		})
 	order(stepOpenings, "other-shuffles-leaves", "leaves that name another shuffle of the table", false,
 		func(c *audit.Commit, g *game) {
-			other := audit.LeafTag(hash32("commitment of the hand before"), c.Context.Encode())
-			g.tree = audit.NewDeckTree(other, g.values, audit.Salts(c.Commitment, g.tape, len(g.values)))
+			other := openings.LeafTag(hash32("commitment of the hand before"), c.Context.Encode())
+			g.tree = openings.NewDeckTree(other, g.values, openings.Salts(c.Commitment, g.tape, len(g.values)))
 			c.DeckRoot = g.tree.Root()
 		})
 	order(stepOpenings, "leaves-without-context", "leaves that name the commitment alone", false,
 		func(c *audit.Commit, g *game) {
-			bare := audit.LeafTag(c.Commitment, nil)
-			g.tree = audit.NewDeckTree(bare, g.values, audit.Salts(c.Commitment, g.tape, len(g.values)))
+			bare := openings.LeafTag(c.Commitment, nil)
+			g.tree = openings.NewDeckTree(bare, g.values, openings.Salts(c.Commitment, g.tape, len(g.values)))
 			c.DeckRoot = g.tree.Root()
 		})
 	order(stepOrder, "other-salts", "the right order under other salts", true, func(c *audit.Commit, g *game) {
-		g.tree = audit.NewDeckTree(audit.TagOf(c), g.values, seeded("salts", 32*6))
+		g.tree = openings.NewDeckTree(openings.TagOf(c), g.values, seeded("salts", 32*6))
 		c.DeckRoot = g.tree.Root()
 	})
 	order(stepOrder, "modulo-without-rejection", "a shuffle that does not reject lanes", true,
 		func(c *audit.Commit, g *game) {
 			g.tape[0] = 0xff // the first lane of six cards, rejected
-			c.Commitment = audit.Commitment(c.Context.Encode(), g.tape)
+			c.Commitment = openings.Commitment(c.Context.Encode(), g.tape)
 			a := []uint32{0, 1, 2, 3, 4, 5}
 			for i := range a {
 				j := i + int(g.tape[i])%(6-i)
@@ -324,7 +325,7 @@ func cheatingOrders(b *badAdder) {
 		for i := range g.tape {
 			g.tape[i] = 0xff
 		}
-		c.Commitment = audit.Commitment(c.Context.Encode(), g.tape)
+		c.Commitment = openings.Commitment(c.Context.Encode(), g.tape)
 		g.plant(c, []uint32{0, 1, 2, 3, 4, 5})
 	})
 	order(stepDeck, "deck-hash", "a commit to another deck than is shown", false, func(c *audit.Commit, g *game) {

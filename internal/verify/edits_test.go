@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // TestEditsProveOnlyTruth applies random edits to honest transcripts, as someone would who has every file of a ledger
@@ -15,10 +16,10 @@ import (
 func TestEditsProveOnlyTruth(t *testing.T) {
 	t.Parallel()
 	w, files := world(t)
-	var honest []*audit.Transcript
+	var honest []*openings.Transcript
 	var receipts []string
 	for _, file := range files {
-		if f, err := audit.ParseTranscript(file); err == nil {
+		if f, err := openings.ParseTranscript(file); err == nil {
 			honest = append(honest, f)
 		} else {
 			receipts = append(receipts, string(file))
@@ -57,7 +58,7 @@ func TestEditsProveOnlyTruth(t *testing.T) {
 	}
 }
 
-func copyOf(f *audit.Transcript) *audit.Transcript {
+func copyOf(f *openings.Transcript) *openings.Transcript {
 	c := *f
 	c.Deck, c.Receipts, c.Cards = slices.Clone(f.Deck), slices.Clone(f.Receipts), slices.Clone(f.Cards)
 	c.Keys, c.Statements = slices.Clone(f.Keys), slices.Clone(f.Statements)
@@ -69,7 +70,7 @@ func copyOf(f *audit.Transcript) *audit.Transcript {
 }
 
 // edit does one thing to f.
-func edit(t *rapid.T, f *audit.Transcript, honest []*audit.Transcript, receipts []string) {
+func edit(t *rapid.T, f *openings.Transcript, honest []*openings.Transcript, receipts []string) {
 	index := func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) }
 	other := rapid.SampledFrom(honest).Draw(t, "other")
 	edits := []func(){

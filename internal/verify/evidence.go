@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // maxTime is the last millisecond of the year 9999.
@@ -105,7 +106,7 @@ func (e *evidence) conclude(held bool) {
 		return
 	}
 	e.v.Verdict, e.v.Level = Proved, LevelRecorded
-	var early []audit.Cosignature
+	var early []trust.Cosignature
 	if e.seen != nil {
 		early = e.witnessed()
 	}
@@ -121,7 +122,7 @@ func (e *evidence) conclude(held bool) {
 
 // witnessed gives the level and returns the cosignatures that it rests on. It gives none if the
 // trusted policy gives no level.
-func (e *evidence) witnessed() (by []audit.Cosignature) {
+func (e *evidence) witnessed() (by []trust.Cosignature) {
 	if err := e.trust.Policy.CheckLevel(e.head.Origin, e.signs); err != nil {
 		e.v.explain(stepWitnesses, "the level stays recorded", err)
 		return nil
@@ -134,7 +135,7 @@ func (e *evidence) witnessed() (by []audit.Cosignature) {
 	return by
 }
 
-func told(c audit.Cosignature) Cosigned { return Cosigned{c.Witness, timestamp(c.Time * 1000)} }
+func told(c trust.Cosignature) Cosigned { return Cosigned{c.Witness, timestamp(c.Time * 1000)} }
 
 // signs reports whether a key, type byte first, is one that the file shows as a signing key of the ledger.
 func (e *evidence) signs(public []byte) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -138,7 +139,7 @@ func shuffles(t testing.TB, add adder) {
 }
 
 // without returns the closed game's transcript with n cards fewer.
-func without(g *game, n int) *audit.Transcript {
+func without(g *game, n int) *openings.Transcript {
 	f := g.transcript("")
 	f.Cards = f.Cards[n:]
 	return f
@@ -187,7 +188,7 @@ func familyOf(t testing.TB, cards []string, dealt int) (parent, child *game) {
 		ctx.Parent.Positions = append(ctx.Parent.Positions, uint16(p))
 	}
 	child = h.commitTo(ctx, cards, func(c *audit.Commit, g *game) {
-		values, err := audit.ChildValues(parent.values, ctx.Parent.Positions, g.values)
+		values, err := openings.ChildValues(parent.values, ctx.Parent.Positions, g.values)
 		must(t, err)
 		g.plant(c, values)
 	})
@@ -278,7 +279,7 @@ func numbersOf(t testing.TB, add adder) {
 }
 
 // few is the game's transcript with its first n cards.
-func few(g *game, n int) *audit.Transcript {
+func few(g *game, n int) *openings.Transcript {
 	f := g.transcript("")
 	f.Cards = f.Cards[:n]
 	return f

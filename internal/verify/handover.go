@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // handover is an element of the member keys: the entry of a signing key, and the checkpoint of which it is the last,
@@ -132,7 +133,7 @@ func (h handover) under(head audit.Checkpoint) error {
 
 // succession says which keys count on a checkpoint of the ledger (docs/SPEC.md section 10.1.1).
 type succession struct {
-	audit.History // of the keys that the file shows
+	trust.History // of the keys that the file shows
 	trusted       []note.Verifier
 	public        [][]byte        // of trusted, type byte first
 	handedOn      map[uint64]bool // by the index of the entry: trusted keys led to it
@@ -176,8 +177,8 @@ func (s *succession) follow(origin string, keys []handover) error {
 // to, if the file does not show another key in force there. A key that is replaced signs the checkpoint that hands on.
 func (s *succession) counting(size uint64) (keys []note.Verifier) {
 	inForce := append(s.At(size), s.At(max(size, 1)-1)...)
-	shown := func(among []audit.KeyInForce, public []byte) bool {
-		return slices.ContainsFunc(among, func(k audit.KeyInForce) bool { return bytes.Equal(k.Public, public) })
+	shown := func(among []trust.KeyInForce, public []byte) bool {
+		return slices.ContainsFunc(among, func(k trust.KeyInForce) bool { return bytes.Equal(k.Public, public) })
 	}
 	for i, key := range s.trusted {
 		if key.Name() == s.Origin && (shown(inForce, s.public[i]) || !shown(s.Signing, s.public[i])) {

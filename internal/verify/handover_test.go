@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // rotate hands the ledger on to a key from a seed, in a checkpoint that both sign.
@@ -283,7 +284,7 @@ func rewritten(b *badAdder) {
 }
 
 // handedFar is a shuffle whose file has as many hand-overs as a file may have, and the key before the first of them.
-func handedFar(t testing.TB) (f *audit.Transcript, first keyPair) {
+func handedFar(t testing.TB) (f *openings.Transcript, first keyPair) {
 	h := open(t)
 	g, first := h.commitTo(h.cards(sixCards), sixCards), h.key
 	for i := range maxKeys {

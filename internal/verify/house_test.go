@@ -16,6 +16,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/shuffle"
 )
 
@@ -104,7 +106,7 @@ type house struct {
 	long      []longKey // of ML-DSA-44 in force: one or none
 	witnesses []keyPair
 	cosigners []longKey    // witnesses that cosign with ML-DSA-44
-	state     *audit.State // refuses what is illegal; nil: a house that cheats
+	state     *rules.State // refuses what is illegal; nil: a house that cheats
 	now       int64
 	entries   [][]byte
 	hashes    []tlog.Hash // stored hashes, in tlog's order
@@ -143,7 +145,7 @@ func open(t testing.TB, change ...func(*audit.Genesis)) *house {
 
 func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
 	t.Helper()
-	h := &house{t: t, key: key, state: audit.NewState(), now: start, dealer: service("dealer"),
+	h := &house{t: t, key: key, state: rules.NewState(), now: start, dealer: service("dealer"),
 		hired: map[audit.Actor]bool{}}
 	g := honest(h.key)
 	for _, f := range change {
@@ -303,8 +305,8 @@ type game struct {
 	deck      []string
 	tape      []byte
 	values    []uint32
-	tree      *audit.DeckTree
-	order     audit.Order
+	tree      *openings.DeckTree
+	order     openings.Order
 	indexes   []uint64 // its entries
 	deals     []*audit.Deal
 	closed    *audit.Close
@@ -364,7 +366,7 @@ func (h *house) commitTo(ctx *audit.Context, deck []string, change ...func(*audi
 // indexes of its parent here; child puts in the cards.
 func (g *game) lay(c *audit.Commit) {
 	g.h.t.Helper()
-	c.Commitment = audit.Commitment(c.Context.Encode(), g.tape)
+	c.Commitment = openings.Commitment(c.Context.Encode(), g.tape)
 	out, err := c.Context.Recipe.Run(g.tape)
 	must(g.h.t, err)
 	g.plant(c, out.Values)
@@ -373,7 +375,7 @@ func (g *game) lay(c *audit.Commit) {
 // plant builds the tree over values.
 func (g *game) plant(c *audit.Commit, values []uint32) {
 	g.values = values
-	g.tree = audit.NewDeckTree(audit.TagOf(c), values, audit.Salts(c.Commitment, g.tape, len(values)))
+	g.tree = openings.NewDeckTree(openings.TagOf(c), values, openings.Salts(c.Commitment, g.tape, len(values)))
 	c.DeckRoot = g.tree.Root()
 }
 
@@ -408,7 +410,7 @@ func (g *game) mix(values ...audit.MixValue) *game {
 func (g *game) mixAs(m *audit.Mix) *game {
 	g.h.t.Helper()
 	g.add(m)
-	order, err := audit.NewOrder(tlog.RecordHash(g.h.entries[g.id]), g.commit, m)
+	order, err := openings.NewOrder(tlog.RecordHash(g.h.entries[g.id]), g.commit, m)
 	must(g.h.t, err)
 	g.order = order
 	return g
@@ -493,11 +495,11 @@ func (g *game) closeAs(c *audit.Close) *game {
 
 // transcript returns the file that the house would serve to its dealer: all
 // dealt cards; with a recipient, those and the public ones.
-func (g *game) transcript(recipient string) *audit.Transcript {
+func (g *game) transcript(recipient string) *openings.Transcript {
 	g.h.t.Helper()
-	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
+	f := &openings.Transcript{Format: openings.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
 		Checkpoint: string(g.h.head()), Receipts: []string{g.h.bare(0)},
-		Witnessed: g.h.prefix(g.early), Statements: g.stated, Cards: []audit.Card{}}
+		Witnessed: g.h.prefix(g.early), Statements: g.stated, Cards: []openings.Card{}}
 	for _, r := range g.h.handed {
 		f.Keys = append(f.Keys, audit.Handover{Receipt: g.h.bare(r.Index), Checkpoint: string(r.Checkpoint)})
 	}
@@ -524,24 +526,24 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 func (h *house) bare(index uint64) string { return h.receiptUnder(index, nil).Text() }
 
 // prefix proves an earlier head in the tree of now; nil for "".
-func (h *house) prefix(head string) *audit.Prefix {
+func (h *house) prefix(head string) *openings.Prefix {
 	h.t.Helper()
 	if head == "" {
 		return nil
 	}
 	c, err := audit.CheckpointText([]byte(head))
 	must(h.t, err)
-	return &audit.Prefix{Checkpoint: head, Last: h.receiptUnder(min(c.Size, uint64(len(h.entries)))-1, nil).Last()}
+	return &openings.Prefix{Checkpoint: head, Last: h.receiptUnder(min(c.Size, uint64(len(h.entries)))-1, nil).Last()}
 }
 
 // card opens what a place shows.
-func (g *game) card(place int) audit.Card {
+func (g *game) card(place int) openings.Card {
 	o := g.tree.Open(g.order.Position(place))
 	name := ""
 	if int(o.Value) < len(g.deck) { // a cheating house may plant others
 		name = g.deck[o.Value]
 	}
-	return audit.NewCard(place, o, name)
+	return openings.NewCard(place, o, name)
 }
 
 // taped reports whether the close discloses the tape to somebody.
@@ -554,7 +556,7 @@ func (g *game) file(recipient string) []byte {
 	return marshal(g.h.t, g.transcript(recipient))
 }
 
-func marshal(t testing.TB, f *audit.Transcript) []byte {
+func marshal(t testing.TB, f *openings.Transcript) []byte {
 	t.Helper()
 	b, err := f.Marshal()
 	must(t, err)

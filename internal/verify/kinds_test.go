@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // victim is an honest file that holds under its trust, to be damaged.
@@ -65,7 +66,7 @@ func (v victim) with(old, new string) []byte {
 }
 
 // edited writes a transcript again after an edit; nil for a receipt.
-func (v victim) edited(edit func(*audit.Transcript)) []byte {
+func (v victim) edited(edit func(*openings.Transcript)) []byte {
 	if v.receipt {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (v victim) rewrittenAt(i int, edit func(*audit.Receipt)) []byte {
 	if v.receipt {
 		return []byte(text(v.file))
 	}
-	return v.edited(func(f *audit.Transcript) { f.Receipts[i] = text(f.Receipts[i]) })
+	return v.edited(func(f *openings.Transcript) { f.Receipts[i] = text(f.Receipts[i]) })
 }
 
 // line replaces a whole line of each receipt in the file.
@@ -143,7 +144,7 @@ func (v victim) reheaded(edit func(*audit.Receipt)) []byte {
 	if v.receipt {
 		return v.rewritten(edit)
 	}
-	return v.edited(func(f *audit.Transcript) {
+	return v.edited(func(f *openings.Transcript) {
 		r := audit.Receipt{Checkpoint: []byte(f.Checkpoint)}
 		edit(&r)
 		f.Checkpoint = string(r.Checkpoint)
@@ -224,8 +225,8 @@ func compressed(t testing.TB, b []byte) []byte {
 }
 
 // open edits the first card that is opened; nil where there is none.
-func (v victim) open(edit func(c *audit.Card, all []audit.Card)) []byte {
-	return v.edited(func(f *audit.Transcript) { edit(&f.Cards[0], f.Cards) })
+func (v victim) open(edit func(c *openings.Card, all []openings.Card)) []byte {
+	return v.edited(func(f *openings.Transcript) { edit(&f.Cards[0], f.Cards) })
 }
 
 // A kind is one way to damage a file. It gives nil for a file that it does not
@@ -451,7 +452,7 @@ var tooMuch = []kind{
 		return v.list(`"cards":[`, string(card), 4097)
 	}, nil},
 	{"13-hashes", "one hash more than an opening may have", stepFormat, func(v victim) []byte {
-		return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) })
+		return v.open(func(c *openings.Card, _ []openings.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) })
 	}, nil},
 	{"million-hashes", "a million hashes in an opening", stepFormat,
 		func(v victim) []byte { return v.list(`"proof":[`, `"a"`, million) }, nil},
@@ -463,35 +464,35 @@ var tooMuch = []kind{
 
 var exchanged = []kind{
 	{"entries-swapped", "genesis and commit in each other's receipt", stepEntries, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) {
+		return v.edited(func(f *openings.Transcript) {
 			swapped(v.t, f, func(a, b *audit.Receipt) { a.Entry, b.Entry = b.Entry, a.Entry })
 		})
 	}, nil},
 	{"proofs-swapped", "the proofs of two entries exchanged", stepInclusion, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) {
+		return v.edited(func(f *openings.Transcript) {
 			swapped(v.t, f, func(a, b *audit.Receipt) { a.Proof, b.Proof = b.Proof, a.Proof })
 		})
 	}, nil},
 	{"receipts-swapped", "the last two receipts exchanged", stepEntries, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) {
+		return v.edited(func(f *openings.Transcript) {
 			n := len(f.Receipts)
 			f.Receipts[n-1], f.Receipts[n-2] = f.Receipts[n-2], f.Receipts[n-1]
 		})
 	}, nil},
 	{"no-genesis", "the receipt of the genesis left out", stepEntries, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Receipts = f.Receipts[1:] })
+		return v.edited(func(f *openings.Transcript) { f.Receipts = f.Receipts[1:] })
 	}, nil},
 	{"no-commit", "the receipt of the commit left out", stepEntries, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Receipts = slices.Delete(f.Receipts, 1, 2) })
+		return v.edited(func(f *openings.Transcript) { f.Receipts = slices.Delete(f.Receipts, 1, 2) })
 	}, nil},
 	{"no-receipts", "no receipts", stepFormat, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Receipts = []string{} })
+		return v.edited(func(f *openings.Transcript) { f.Receipts = []string{} })
 	}, nil},
 	{"close-twice", "the last receipt twice", stepEntries, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Receipts = append(f.Receipts, f.Receipts[len(f.Receipts)-1]) })
+		return v.edited(func(f *openings.Transcript) { f.Receipts = append(f.Receipts, f.Receipts[len(f.Receipts)-1]) })
 	}, nil},
 	{"receipt-empty", "an empty text for a receipt", stepFormat, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Receipts[1] = "" })
+		return v.edited(func(f *openings.Transcript) { f.Receipts[1] = "" })
 	}, nil},
 	{"node-for-entry",
 		"two hashes of the tree as an entry, as if a node were a leaf: of a type that is critical and not known", "",
@@ -602,16 +603,16 @@ var exchanged = []kind{
 		return v.rewritten(func(r *audit.Receipt) { r.Checkpoint = v.g.h.head() })
 	}, nil},
 	{"another-id", "the id of another entry", stepEntries,
-		func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.ID++ }) }, nil},
+		func(v victim) []byte { return v.edited(func(f *openings.Transcript) { f.ID++ }) }, nil},
 	{"witnessed-leaf", "another leaf for the last entry that the witnesses saw", stepInclusion,
 		func(v victim) []byte {
-			return v.witnessed(func(p *audit.Prefix) { p.Leaf = hash32("leaf") })
+			return v.witnessed(func(p *openings.Prefix) { p.Leaf = hash32("leaf") })
 		}, nil},
 	{"witnessed-proof", "a path altered in what the witnesses saw", stepInclusion, func(v victim) []byte {
-		return v.witnessed(func(p *audit.Prefix) { p.Proof[0] = hash32("another") })
+		return v.witnessed(func(p *openings.Prefix) { p.Proof[0] = hash32("another") })
 	}, nil},
 	{"witnessed-signature", "what the witnesses saw, not signed by the house", stepSignature, func(v victim) []byte {
-		return v.witnessed(func(p *audit.Prefix) {
+		return v.witnessed(func(p *openings.Prefix) {
 			p.Checkpoint = string(resigned([]byte(p.Checkpoint), func(b []byte) { b[9] ^= 1 }))
 		})
 	}, nil},
@@ -636,15 +637,15 @@ func (v victim) nodeForEntry(fits func(typ byte) bool) (file []byte) {
 }
 
 // witnessed edits that member, where there is one.
-func (v victim) witnessed(edit func(*audit.Prefix)) []byte {
+func (v victim) witnessed(edit func(*openings.Prefix)) []byte {
 	if v.g.early == "" {
 		return nil
 	}
-	return v.edited(func(f *audit.Transcript) { edit(f.Witnessed) })
+	return v.edited(func(f *openings.Transcript) { edit(f.Witnessed) })
 }
 
 // swapped exchanges something between the first two receipts.
-func swapped(t testing.TB, f *audit.Transcript, swap func(a, b *audit.Receipt)) {
+func swapped(t testing.TB, f *openings.Transcript, swap func(a, b *audit.Receipt)) {
 	a, err := audit.ParseReceipt(f.Receipts[0])
 	must(t, err)
 	b, err := audit.ParseReceipt(f.Receipts[1])
@@ -709,51 +710,55 @@ func fields[T any](all map[string]func(T), each func(string, func(T))) {
 
 var forgedCards = []kind{
 	{"card-value", "another value", stepOpenings,
-		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Value ^= 1 }) }, nil},
+		func(v victim) []byte { return v.open(func(c *openings.Card, _ []openings.Card) { c.Value ^= 1 }) }, nil},
 	{"card-value-and-name", "another card altogether", stepOpenings, func(v victim) []byte {
-		return v.open(func(c *audit.Card, all []audit.Card) { c.Value, c.Card = all[1].Value, all[1].Card })
+		return v.open(func(c *openings.Card, all []openings.Card) { c.Value, c.Card = all[1].Value, all[1].Card })
 	}, nil},
 	{"card-name", "another name", stepOpenings,
-		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Card = "Joker" }) }, nil},
+		func(v victim) []byte { return v.open(func(c *openings.Card, _ []openings.Card) { c.Card = "Joker" }) }, nil},
 	{"card-salt", "another card's salt", stepOpenings,
-		func(v victim) []byte { return v.open(func(c *audit.Card, all []audit.Card) { c.Salt = all[1].Salt }) }, nil},
+		func(v victim) []byte {
+			return v.open(func(c *openings.Card, all []openings.Card) { c.Salt = all[1].Salt })
+		}, nil},
 	{"card-proof", "another card's proof", stepOpenings, func(v victim) []byte {
-		return v.open(func(c *audit.Card,
-			all []audit.Card) {
+		return v.open(func(c *openings.Card,
+			all []openings.Card) {
 			c.Proof = slices.Clone(all[1].Proof)
 			slices.Reverse(c.Proof)
 		})
 	}, nil},
 	{"card-proof-none", "no proof", stepOpenings,
-		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = []string{} }) }, nil},
+		func(v victim) []byte {
+			return v.open(func(c *openings.Card, _ []openings.Card) { c.Proof = []string{} })
+		}, nil},
 	{"card-node-as-leaf", "an opening from one level higher", stepOpenings, func(v victim) []byte {
-		return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = c.Proof[1:] })
+		return v.open(func(c *openings.Card, _ []openings.Card) { c.Proof = c.Proof[1:] })
 	}, nil},
 	{"card-position", "another position", stepOpenings,
-		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Position ^= 1 }) }, nil},
+		func(v victim) []byte { return v.open(func(c *openings.Card, _ []openings.Card) { c.Position ^= 1 }) }, nil},
 	{"card-place", "a place that was not dealt", stepOpenings, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Cards[len(f.Cards)-1].Place = 4000 })
+		return v.edited(func(f *openings.Transcript) { f.Cards[len(f.Cards)-1].Place = 4000 })
 	}, nil},
 	{"cards-swapped", "two cards in each other's place", stepOpenings, func(v victim) []byte {
-		return v.open(func(c *audit.Card, all []audit.Card) { all[0].Place, all[1].Place = 1, 0 })
+		return v.open(func(c *openings.Card, all []openings.Card) { all[0].Place, all[1].Place = 1, 0 })
 	}, nil},
 	{"card-twice", "a card twice", stepOpenings, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) { f.Cards = slices.Insert(f.Cards, 0, f.Cards[0]) })
+		return v.edited(func(f *openings.Transcript) { f.Cards = slices.Insert(f.Cards, 0, f.Cards[0]) })
 	}, nil},
 	{"not-the-recipient's", "a recipient's file with another's card", stepOpenings, func(v victim) []byte {
-		return v.edited(func(f *audit.Transcript) {
+		return v.edited(func(f *openings.Transcript) {
 			if f.Recipient = "seat-9"; v.g.deck == nil {
 				f.Cards[0].Value = 0 // all of its cards are public
 			}
 		})
 	}, nil},
 	{"recipient-no-name", "a recipient that is no name", stepFormat,
-		func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.Recipient = "seat 1" }) }, nil},
+		func(v victim) []byte { return v.edited(func(f *openings.Transcript) { f.Recipient = "seat 1" }) }, nil},
 	{"deck-swapped", "two names of the deck exchanged", stepDeck, func(v victim) []byte {
 		if v.g.deck == nil {
 			return nil
 		}
-		return v.edited(func(f *audit.Transcript) {
+		return v.edited(func(f *openings.Transcript) {
 			f.Deck = slices.Clone(f.Deck)
 			f.Deck[0], f.Deck[1] = f.Deck[1],
 				f.Deck[0]
@@ -763,19 +768,19 @@ var forgedCards = []kind{
 		if v.g.deck == nil {
 			return nil
 		}
-		return v.edited(func(f *audit.Transcript) { f.Deck = f.Deck[1:] })
+		return v.edited(func(f *openings.Transcript) { f.Deck = f.Deck[1:] })
 	}, nil},
 	{"deck-absent", "no deck", stepDeck, func(v victim) []byte {
 		if v.g.deck == nil {
 			return nil
 		}
-		return v.edited(func(f *audit.Transcript) { f.Deck = nil })
+		return v.edited(func(f *openings.Transcript) { f.Deck = nil })
 	}, nil},
 	{"deck-of-draws", "a deck in a draw list", stepDeck, func(v victim) []byte {
 		if v.g.deck != nil {
 			return nil
 		}
-		return v.edited(func(f *audit.Transcript) { f.Deck = sixCards })
+		return v.edited(func(f *openings.Transcript) { f.Deck = sixCards })
 	}, nil},
 	{"deck-lookalike", "a name with a space that does not show", stepDeck,
 		func(v victim) []byte { return v.with(`"Ace"`, "\"Ace\u200b\"") }, nil},

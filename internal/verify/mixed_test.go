@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/beacon"
 	"shuffled/internal/beacon/beacontest"
 )
@@ -281,7 +282,7 @@ func (s steered) childPlayed(plan ...audit.Planned) *game {
 	ctx := h.cards(sixCards)
 	ctx.Plan, ctx.Parent = plan, &audit.Parent{ID: parent.id, Positions: []uint16{5, 4, 3, 2, 1, 0}}
 	g := h.commitTo(ctx, sixCards, func(c *audit.Commit, g *game) {
-		values, err := audit.ChildValues(parent.values, ctx.Parent.Positions, g.values)
+		values, err := openings.ChildValues(parent.values, ctx.Parent.Positions, g.values)
 		must(s.TB, err)
 		g.plant(c, values)
 	})

@@ -12,6 +12,7 @@ import (
 	"filippo.io/mldsa"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // longKey is an ML-DSA-44 key of a ledger or witness, from a fixed seed.
@@ -135,7 +136,7 @@ func later(name string) (vkey, line string) {
 }
 
 // withLine adds a signature line to the file's checkpoints.
-func withLine(t testing.TB, f *audit.Transcript, line string) *audit.Transcript {
+func withLine(t testing.TB, f *openings.Transcript, line string) *openings.Transcript {
 	t.Helper()
 	f.Checkpoint += line
 	if f.Witnessed != nil {
@@ -210,12 +211,12 @@ func longFiles(t testing.TB, add adder) {
 func wrongLongFiles(b *badAdder) {
 	g, first, second := longGame(b.T)
 	own := g.h.key.vkey
-	strip := func(by longKey) func(*audit.Transcript) {
-		return func(f *audit.Transcript) {
+	strip := func(by longKey) func(*openings.Transcript) {
+		return func(f *openings.Transcript) {
 			f.Checkpoint = strings.Replace(f.Checkpoint, by.line(b.T, g.h.text(), 0), "", 1)
 		}
 	}
-	file := func(step, name, about string, change func(*audit.Transcript), more ...func(*vector)) {
+	file := func(step, name, about string, change func(*openings.Transcript), more ...func(*vector)) {
 		f := g.transcript("")
 		f.Keys = slices.Clone(f.Keys)
 		change(f)
@@ -225,22 +226,22 @@ func wrongLongFiles(b *badAdder) {
 	file(stepSignature, "stripped-both", "the same with both keys pinned", strip(second), logs(own, second.vkey))
 	file(stepSignature, "stripped-nothing-pinned", "the same with nothing pinned", strip(second),
 		func(v *vector) { v.Trust = vectorTrust{} })
-	file(stepSignature, "stripped-no-keys", "and the member keys as well, both keys pinned", func(f *audit.Transcript) {
+	file(stepSignature, "stripped-no-keys", "and the member keys as well, both keys pinned", func(f *openings.Transcript) {
 		strip(second)(f)
 		f.Keys = nil
 	}, logs(own, second.vkey))
-	file(stepSignature, "older-signs", "the key before signs in place of the newest", func(f *audit.Transcript) {
+	file(stepSignature, "older-signs", "the key before signs in place of the newest", func(f *openings.Transcript) {
 		f.Checkpoint = strings.Replace(f.Checkpoint, second.line(b.T, g.h.text(), 0), first.line(b.T, g.h.text(), 0), 1)
 	}, pinned(second.vkey))
-	file(stepSignature, "damaged", "a bit of the signature", func(f *audit.Transcript) {
+	file(stepSignature, "damaged", "a bit of the signature", func(f *openings.Transcript) {
 		line := second.line(b.T, g.h.text(), 0)
 		f.Checkpoint = strings.Replace(f.Checkpoint, line, flip(line, 1000), 1)
 	})
-	file(stepSignature, "time", "another time than the one that was signed", func(f *audit.Transcript) {
+	file(stepSignature, "time", "another time than the one that was signed", func(f *openings.Transcript) {
 		line := second.line(b.T, g.h.text(), 0)
 		f.Checkpoint = strings.Replace(f.Checkpoint, line, flip(line, len("— "+second.name+" ")+14), 1)
 	})
-	file(stepSignature, "other-pinned", "another key of ML-DSA-44 is pinned", func(*audit.Transcript) {},
+	file(stepSignature, "other-pinned", "another key of ML-DSA-44 is pinned", func(*openings.Transcript) {},
 		logs(own, newLongKey(b.T, g.h.key.name, "foreign long key").vkey))
 	alone := func(name, about string, r audit.Receipt, by longKey, more ...func(*vector)) {
 		r.Checkpoint = []byte(strings.Replace(string(r.Checkpoint), by.line(b.T, checkpointOf(b.T, &r), 0), "", 1))

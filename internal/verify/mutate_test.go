@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // TestEveryByteCounts changes every byte of honest files to three other values.
@@ -97,7 +98,7 @@ func (w truth) lies(v *Verdict, file []byte) error {
 	}
 	texts, signed := []string{string(file)}, []string(nil)
 	if v.Kind == KindTranscript {
-		f, err := audit.ParseTranscript(file)
+		f, err := openings.ParseTranscript(file)
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (w truth) lies(v *Verdict, file []byte) error {
 	for _, c := range v.Cards {
 		g := w.games[v.ID]
 		want := g.card(c.Place)
-		if got := (audit.Card{Place: c.Place, Position: c.Position, Value: c.Value,
+		if got := (openings.Card{Place: c.Place, Position: c.Position, Value: c.Value,
 			Card: c.Name}); got.Position != want.Position ||
 			got.Value != want.Value || got.Card != want.Card || c.Place >= g.next() {
 			return fmt.Errorf("place %d shows %+v, where the house dealt %+v", c.Place, got, want)
@@ -160,7 +161,7 @@ func (w truth) owner(id, index uint64) (owner string) {
 }
 
 // late reports that the early checkpoint of a file says nothing of its commit, or nothing early.
-func late(f *audit.Transcript) error {
+func late(f *openings.Transcript) error {
 	head, err := audit.CheckpointText([]byte(f.Witnessed.Checkpoint))
 	if err != nil {
 		return err

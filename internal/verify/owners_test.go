@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // takenFiles are of shuffles that another dealer took over, and of a release that wrote
@@ -131,14 +132,14 @@ func takenOver(b *badAdder) {
 	taken := func() *game { return plainTaken(b.T) }
 	const atTakeover = atMix + 1 // genesis, commit, deal, takeover, deal, close
 	b.edited(stepEntries, "takeover-left-out", "the receipt of the takeover is missing", taken(),
-		func(f *audit.Transcript) {
+		func(f *openings.Transcript) {
 			f.Receipts = slices.Delete(f.Receipts, atTakeover, atTakeover+1)
 		})
-	b.edited(stepEntries, "takeover-twice", "the receipt of the takeover twice", taken(), func(f *audit.Transcript) {
+	b.edited(stepEntries, "takeover-twice", "the receipt of the takeover twice", taken(), func(f *openings.Transcript) {
 		f.Receipts = slices.Insert(f.Receipts, atTakeover, f.Receipts[atTakeover])
 	})
 	entry := func(step, name, about string, i int, change func([]byte) []byte) {
-		b.edited(step, name, about, taken(), func(f *audit.Transcript) { reentry(b.T, f, i, change) })
+		b.edited(step, name, about, taken(), func(f *openings.Transcript) { reentry(b.T, f, i, change) })
 	}
 	takeover := func(step, name, about string, change func(*audit.Entry, *audit.Takeover)) {
 		entry(step, "field-takeover-"+name, about, atTakeover, func(bytes []byte) []byte {

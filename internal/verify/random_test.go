@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // player plays random games and damages what comes of them, always the same for one seed.
@@ -419,12 +420,12 @@ func (p *player) retold(g *game, other *game) []byte {
 }
 
 // seen mixes the members witnessed and the checkpoints of two files; nil if neither has that member.
-func (p *player) seen(f, o *audit.Transcript) *audit.Prefix {
+func (p *player) seen(f, o *openings.Transcript) *openings.Prefix {
 	a, b := cmp.Or(f.Witnessed, o.Witnessed), cmp.Or(o.Witnessed, f.Witnessed)
 	if a == nil {
 		return nil
 	}
-	return &audit.Prefix{Checkpoint: pick(p, f.Checkpoint, o.Checkpoint, b.Checkpoint),
+	return &openings.Prefix{Checkpoint: pick(p, f.Checkpoint, o.Checkpoint, b.Checkpoint),
 		Last: audit.Last{Leaf: pick(p, a.Leaf, b.Leaf), Proof: pick(p, a.Proof, b.Proof)}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // reveal makes places public, in front of the close if it is final.
@@ -68,7 +69,7 @@ func revealedFiles(t testing.TB, add adder) {
 // hiding is the file of everything, without some places.
 func (g *game) hiding(places ...int) []byte {
 	f := g.transcript("")
-	f.Cards = slices.DeleteFunc(f.Cards, func(c audit.Card) bool { return slices.Contains(places, c.Place) })
+	f.Cards = slices.DeleteFunc(f.Cards, func(c openings.Card) bool { return slices.Contains(places, c.Place) })
 	return marshal(g.h.t, f)
 }
 
@@ -150,11 +151,12 @@ func wrongReveals(b *badAdder) {
 	f.Recipient = "seat-2"
 	b.file(stepOpenings, "revealed-another-recipient", "a recipient's file has a card of another that was not shown",
 		marshal(b.T, f))
-	b.edited(stepEntries, "reveal-left-out-index", "a reveal in front of its deal", shown, func(f *audit.Transcript) {
-		f.Receipts[2], f.Receipts[3] = f.Receipts[3], f.Receipts[2]
-	})
+	b.edited(stepEntries, "reveal-left-out-index", "a reveal in front of its deal", shown,
+		func(f *openings.Transcript) {
+			f.Receipts[2], f.Receipts[3] = f.Receipts[3], f.Receipts[2]
+		})
 	b.edited(stepLegality, "reveal-left-out", "the close of a final reveal is left out", shown,
-		func(f *audit.Transcript) { f.Receipts = f.Receipts[:4] })
+		func(f *openings.Transcript) { f.Receipts = f.Receipts[:4] })
 }
 
 // TestShownToEverybody: a verdict says how much was shown to everybody, and of each card whether it was revealed.

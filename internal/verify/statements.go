@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // parseStatements is the part of format for the member statements: each is a statement
@@ -16,7 +17,7 @@ import (
 func (t *transcript) parseStatements() error {
 	var by []audit.Signer
 	for i, text := range t.file.Statements {
-		s, err := audit.ParseStatement([]byte(text))
+		s, err := openings.ParseStatement([]byte(text))
 		if err != nil {
 			return fmt.Errorf("statement %d: %w", i, err)
 		}
@@ -41,7 +42,7 @@ func (t *transcript) statements() (string, error) {
 		return "", errors.New("a statement, and no entry of the file holds a tape that it could be about")
 	}
 	tape := tlog.RecordHash(t.receipts[len(t.receipts)-1].Entry)
-	want := audit.Statement{Origin: t.head.Origin, ID: t.file.ID, Commit: t.commitLeaf(), Disclosed: tape}
+	want := openings.Statement{Origin: t.head.Origin, ID: t.file.ID, Commit: t.commitLeaf(), Disclosed: tape}
 	trusted := 0
 	for i, s := range t.stated {
 		if s.Statement != want {
@@ -68,7 +69,7 @@ func (t *transcript) statements() (string, error) {
 
 // signed reports whether a signature line of a statement is of a trusted auditor's key. It is an
 // error if the line names such a key and the signature does not hold.
-func (t *trusted) signed(s audit.SignedStatement, by audit.Signer) (bool, error) {
+func (t *trusted) signed(s openings.SignedStatement, by audit.Signer) (bool, error) {
 	var err error
 	for _, key := range t.auditors {
 		if key.Name() == by.Name && key.KeyHash() == by.ID {
@@ -90,7 +91,7 @@ func parseAuditors(vkeys []string) ([]note.Verifier, error) {
 	for _, vkey := range vkeys {
 		key, err := audit.ParseVKey(vkey)
 		if err == nil {
-			err = audit.CheckSigner(key.Name())
+			err = openings.CheckSigner(key.Name())
 		}
 		if err == nil && audit.IsMLDSA(key) {
 			err = errors.New("the key of an auditor is of Ed25519")

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // lab is the key of an auditor.
@@ -23,9 +24,9 @@ const (
 )
 
 // statement is what an honest auditor signs about a game that was closed.
-func (g *game) statement() audit.Statement {
+func (g *game) statement() openings.Statement {
 	leaf := func(index uint64) tlog.Hash { return tlog.RecordHash(g.h.entries[index]) }
-	return audit.Statement{Origin: g.h.key.name, ID: g.id, Commit: leaf(g.id),
+	return openings.Statement{Origin: g.h.key.name, ID: g.id, Commit: leaf(g.id),
 		Disclosed: leaf(g.indexes[len(g.indexes)-1])}
 }
 
@@ -98,7 +99,7 @@ func statedFiles(t testing.TB, add adder) {
 	add("stated-64-lines", "as many lines as a statement may have", g.file(""), believing(t, firstLab), said(all...))
 
 	g, all = sealedGame(t), nil
-	for i := range audit.MaxStatements {
+	for i := range openings.MaxStatements {
 		name := fmt.Sprint(i) + strings.Repeat("~", 127)
 		g.state(name)
 		all = append(all, Stated{name, i == 7})
@@ -198,18 +199,18 @@ func neutralKey(t testing.TB, name string) string {
 
 // otherStatements are in good form, and not about this file or not the auditor's.
 func otherStatements(b *badAdder, file func(step, name, about string, g *game, notes ...string), by keyPair) {
-	wrong := func(name, about string, change func(*audit.Statement)) {
+	wrong := func(name, about string, change func(*openings.Statement)) {
 		b.T.Helper()
 		g := sealedGame(b.T)
 		s := g.statement()
 		change(&s)
 		file(stepStatements, name, about, g, string(signedBy(b.T, s.Text(), by)))
 	}
-	wrong("other-origin", "about another ledger", func(s *audit.Statement) { s.Origin = "example.com/other" })
-	wrong("other-id", "about another shuffle", func(s *audit.Statement) { s.ID++ })
-	wrong("other-commit", "about another commit", func(s *audit.Statement) { s.Commit[0] ^= 1 })
-	wrong("other-tape", "about another tape", func(s *audit.Statement) { s.Disclosed[31] ^= 1 })
-	wrong("exchanged", "with the hashes exchanged", func(s *audit.Statement) {
+	wrong("other-origin", "about another ledger", func(s *openings.Statement) { s.Origin = "example.com/other" })
+	wrong("other-id", "about another shuffle", func(s *openings.Statement) { s.ID++ })
+	wrong("other-commit", "about another commit", func(s *openings.Statement) { s.Commit[0] ^= 1 })
+	wrong("other-tape", "about another tape", func(s *openings.Statement) { s.Disclosed[31] ^= 1 })
+	wrong("exchanged", "with the hashes exchanged", func(s *openings.Statement) {
 		s.Commit, s.Disclosed = s.Disclosed, s.Commit
 	})
 	g := sealedGame(b.T)

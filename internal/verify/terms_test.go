@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/terms"
 )
 
@@ -34,7 +35,7 @@ func under(ctx *audit.Context, kind audit.TermsKind, document []byte) *audit.Con
 }
 
 // withTerms is the file of a game that has the document.
-func withTerms(g *game, document []byte) *audit.Transcript {
+func withTerms(g *game, document []byte) *openings.Transcript {
 	f := g.transcript("")
 	f.Terms = document
 	return f

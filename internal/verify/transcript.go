@@ -10,6 +10,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/terms"
 )
@@ -27,10 +30,10 @@ const (
 type transcript struct {
 	evidence
 	data   []byte
-	file   *audit.Transcript
+	file   *openings.Transcript
 	opened []Opened // file.Cards, and what was not played behind them
-	placed []audit.Placed
-	stated []audit.SignedStatement // of file.Statements
+	placed []rules.Placed
+	stated []openings.SignedStatement // of file.Statements
 
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
@@ -88,13 +91,13 @@ func (d dealt) open() bool { return d.Public || d.revealed }
 // (docs/SPEC.md section 8). Sizes and counts come before what they bound.
 func (t *transcript) format() (string, error) {
 	var err error
-	if t.file, err = audit.ParseTranscript(t.data); err != nil {
+	if t.file, err = openings.ParseTranscript(t.data); err != nil {
 		return "", err
 	}
 	f := t.file
 	if len(f.Receipts) < 2 || len(f.Receipts) > maxReceipts || len(f.Cards) > shuffle.MaxCards ||
 		len(f.Deck) > shuffle.MaxCards || len(f.Terms) > terms.MaxDocument || len(f.Keys) > maxKeys ||
-		len(f.Statements) > audit.MaxStatements || f.ID == 0 || f.ID > audit.MaxInteger {
+		len(f.Statements) > openings.MaxStatements || f.ID == 0 || f.ID > audit.MaxInteger {
 		return "",
 			malformed("transcript: too few or too many receipts, cards, keys or statements, or an id out of range")
 	}
@@ -181,7 +184,7 @@ func (t *transcript) entries() (string, error) {
 			return "", fmt.Errorf("entry %d stands behind entry %d", r.Index, t.receipts[i-1].Index)
 		}
 		t.v.passOver(r.Index, passed)
-		t.placed = append(t.placed, audit.Placed{Index: r.Index, Entry: e})
+		t.placed = append(t.placed, rules.Placed{Index: r.Index, Entry: e})
 		if err := t.take(i, r.Index, e); err != nil {
 			return "", err
 		}
@@ -292,7 +295,7 @@ func (t *transcript) witnesses() (string, error) {
 			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
 				size, first.Index), nil
 		}
-		if late := audit.SecondsLate(complete, first.Entry.Time); late > 0 {
+		if late := trust.SecondsLate(complete, first.Entry.Time); late > 0 {
 			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and the witnesses saw it %d s after the %s: too late, so the level stays recorded",
 				size, late, first.Entry.Body.Type()), nil
 		}
@@ -302,8 +305,8 @@ func (t *transcript) witnesses() (string, error) {
 }
 
 // played returns the first mix or deal in the file, nil for none.
-func (t *transcript) played() *audit.Placed {
-	i := slices.IndexFunc(t.placed, func(p audit.Placed) bool {
+func (t *transcript) played() *rules.Placed {
+	i := slices.IndexFunc(t.placed, func(p rules.Placed) bool {
 		_, mix := p.Entry.Body.(*audit.Mix)
 		_, deal := p.Entry.Body.(*audit.Deal)
 		return mix || deal
@@ -332,7 +335,7 @@ func (t *transcript) origin() (string, error) {
 }
 
 func (t *transcript) legality() (string, error) {
-	if err := audit.CheckShuffle(t.placed); err != nil {
+	if err := rules.CheckShuffle(t.placed); err != nil {
 		return "", err
 	}
 	// No earlier: until now the deals might have claimed any number of places.

@@ -3,7 +3,7 @@ package verify
 import (
 	"testing"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // ownPolicy has a witness of that name and key.
@@ -47,7 +47,7 @@ func TestRecipientsAlike(t *testing.T) {
 	for to, name := range names {
 		for place, of := range append(names, "everybody") {
 			f := g.transcript(name)
-			f.Cards = []audit.Card{g.card(place)}
+			f.Cards = []openings.Card{g.card(place)}
 			v := Transcript(marshal(t, f), Trust{VKey: mainKey(t).vkey})
 			proved := v.Verdict == Proved
 			if proved != (place == to || place == len(names)) || !proved && v.Failed != stepOpenings {

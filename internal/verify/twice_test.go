@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 )
 
 // wholes are files with every member that a transcript can have: the keys of two
 // rotations, what the witnesses saw, and all types of entries.
-func wholes(p *player) []*audit.Transcript {
+func wholes(p *player) []*openings.Transcript {
 	hand := func(g *game) {
 		g.h.witnesses = []keyPair{p.a, p.b}
 		g.witness().h.rotate("second ledger key")
@@ -26,13 +27,13 @@ func wholes(p *player) []*audit.Transcript {
 	draws := h.commitTo(h.draws(6, 37, 1000), nil)
 	hand(draws)
 	draws.deal(board(2)).close(audit.OutcomeCompleted, 0)
-	return []*audit.Transcript{cards.transcript(""), cards.transcript("seat-1"), draws.transcript("")}
+	return []*openings.Transcript{cards.transcript(""), cards.transcript("seat-1"), draws.transcript("")}
 }
 
 // A wrong is one thing that is wrong with a transcript.
 type wrong struct {
 	name string
-	do   func(p *player, f *audit.Transcript)
+	do   func(p *player, f *openings.Transcript)
 }
 
 // inText is what can be wrong with the text of a receipt.
@@ -101,7 +102,7 @@ func reread(p *player, text string, edit func(*audit.Receipt)) string {
 }
 
 // early is a text of the member witnessed, or the file's checkpoint where there is none.
-func early(p *player, f *audit.Transcript) *string {
+func early(p *player, f *openings.Transcript) *string {
 	if f.Witnessed == nil {
 		return &f.Checkpoint
 	}
@@ -110,11 +111,11 @@ func early(p *player, f *audit.Transcript) *string {
 
 // wrongs are all of them, for each part of a transcript.
 func wrongs() (all []wrong) {
-	parts := map[string]func(p *player, f *audit.Transcript) *string{
-		"receipt":    func(p *player, f *audit.Transcript) *string { return &f.Receipts[p.IntN(len(f.Receipts))] },
-		"checkpoint": func(_ *player, f *audit.Transcript) *string { return &f.Checkpoint },
-		"witnessed":  func(p *player, f *audit.Transcript) *string { return early(p, f) },
-		"key": func(p *player, f *audit.Transcript) *string {
+	parts := map[string]func(p *player, f *openings.Transcript) *string{
+		"receipt":    func(p *player, f *openings.Transcript) *string { return &f.Receipts[p.IntN(len(f.Receipts))] },
+		"checkpoint": func(_ *player, f *openings.Transcript) *string { return &f.Checkpoint },
+		"witnessed":  func(p *player, f *openings.Transcript) *string { return early(p, f) },
+		"key": func(p *player, f *openings.Transcript) *string {
 			if len(f.Keys) == 0 {
 				return early(p, f)
 			}
@@ -122,7 +123,7 @@ func wrongs() (all []wrong) {
 			return pick(p, &k.Receipt, &k.Receipt, &k.Checkpoint)
 		},
 	}
-	parts["statement"] = func(p *player, f *audit.Transcript) *string {
+	parts["statement"] = func(p *player, f *openings.Transcript) *string {
 		if len(f.Statements) == 0 {
 			return early(p, f)
 		}
@@ -132,57 +133,60 @@ func wrongs() (all []wrong) {
 		part := parts[name]
 		for _, w := range inText {
 			all = append(all, wrong{name + " " + w.name,
-				func(p *player, f *audit.Transcript) { text := part(p, f); *text = w.do(p, *text) }})
+				func(p *player, f *openings.Transcript) { text := part(p, f); *text = w.do(p, *text) }})
 		}
-		all = append(all, wrong{name + " of another place", func(p *player, f *audit.Transcript) {
+		all = append(all, wrong{name + " of another place", func(p *player, f *openings.Transcript) {
 			*part(p, f) = pick(p, append(slices.Clone(f.Receipts), *early(p, f), f.Checkpoint)...)
 		}})
 	}
-	all = append(all, listed("receipts", func(f *audit.Transcript) *[]string { return &f.Receipts })...)
-	all = append(all, listed("keys", func(f *audit.Transcript) *[]audit.Handover { return &f.Keys })...)
-	all = append(all, listed("statements", func(f *audit.Transcript) *[]string { return &f.Statements })...)
-	all = append(all, listed("names", func(f *audit.Transcript) *[]string { return &f.Deck })...)
-	card := func(name string, do func(p *player, c *audit.Card)) {
-		all = append(all, wrong{"card " + name, func(p *player, f *audit.Transcript) {
+	all = append(all, listed("receipts", func(f *openings.Transcript) *[]string { return &f.Receipts })...)
+	all = append(all, listed("keys", func(f *openings.Transcript) *[]audit.Handover { return &f.Keys })...)
+	all = append(all, listed("statements", func(f *openings.Transcript) *[]string { return &f.Statements })...)
+	all = append(all, listed("names", func(f *openings.Transcript) *[]string { return &f.Deck })...)
+	card := func(name string, do func(p *player, c *openings.Card)) {
+		all = append(all, wrong{"card " + name, func(p *player, f *openings.Transcript) {
 			if len(f.Cards) > 0 {
 				do(p, &f.Cards[p.IntN(len(f.Cards))])
 			}
 		}})
 	}
-	card("place", func(p *player, c *audit.Card) { c.Place = pick(p, -1, 1, 4095, 4096, 1<<40) })
-	card("position", func(p *player, c *audit.Card) { c.Position = pick(p, -1, 1, 4095, 4096, 1<<40) })
-	card("value", func(p *player, c *audit.Card) { c.Value = pick[uint32](p, 0, 1, 5, 1<<32-1) })
-	card("name", func(p *player, c *audit.Card) { c.Card = pick(p, "", "As", "\u200b") })
-	card("salt", func(p *player, c *audit.Card) {
+	card("place", func(p *player, c *openings.Card) { c.Place = pick(p, -1, 1, 4095, 4096, 1<<40) })
+	card("position", func(p *player, c *openings.Card) { c.Position = pick(p, -1, 1, 4095, 4096, 1<<40) })
+	card("value", func(p *player, c *openings.Card) { c.Value = pick[uint32](p, 0, 1, 5, 1<<32-1) })
+	card("name", func(p *player, c *openings.Card) { c.Card = pick(p, "", "As", "\u200b") })
+	card("salt", func(p *player, c *openings.Card) {
 		c.Salt = pick(p, "", "x", c.Salt+"=", strings.ToLower(c.Salt), strings.TrimRight(c.Salt, "="))
 	})
-	card("13 hashes", func(_ *player, c *audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) })
-	card("proof", func(p *player, c *audit.Card) {
+	card("13 hashes", func(_ *player, c *openings.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) })
+	card("proof", func(p *player, c *openings.Card) {
 		c.Proof = append(slices.Clone(c.Proof), pick(p, "", c.Salt, base64.StdEncoding.EncodeToString([]byte("short"))))
 	})
 	return append(all,
-		wrong{"id", func(p *player, f *audit.Transcript) { f.ID = pick[uint64](p, 0, 1, f.ID+1, audit.MaxInteger+1) }},
-		wrong{"recipient", func(p *player, f *audit.Transcript) { f.Recipient = pick(p, "", "seat-2", "no name") }},
-		wrong{"no deck", func(_ *player, f *audit.Transcript) { f.Deck = nil }},
-		wrong{"no cards", func(_ *player, f *audit.Transcript) { f.Cards = []audit.Card{} }},
+		wrong{"id", func(p *player, f *openings.Transcript) {
+			f.ID = pick[uint64](p, 0, 1, f.ID+1,
+				audit.MaxInteger+1)
+		}},
+		wrong{"recipient", func(p *player, f *openings.Transcript) { f.Recipient = pick(p, "", "seat-2", "no name") }},
+		wrong{"no deck", func(_ *player, f *openings.Transcript) { f.Deck = nil }},
+		wrong{"no cards", func(_ *player, f *openings.Transcript) { f.Cards = []openings.Card{} }},
 	)
 }
 
 // listed are the wrongs of a list.
-func listed[T any](name string, of func(*audit.Transcript) *[]T) []wrong {
+func listed[T any](name string, of func(*openings.Transcript) *[]T) []wrong {
 	return []wrong{
-		{name + " missing", func(p *player, f *audit.Transcript) {
+		{name + " missing", func(p *player, f *openings.Transcript) {
 			if l := of(f); len(*l) > 0 {
 				i := p.IntN(len(*l))
 				*l = slices.Delete(*l, i, i+1)
 			}
 		}},
-		{name + " twice", func(p *player, f *audit.Transcript) {
+		{name + " twice", func(p *player, f *openings.Transcript) {
 			if l := of(f); len(*l) > 0 {
 				*l = slices.Insert(*l, p.IntN(len(*l)), pick(p, *l...))
 			}
 		}},
-		{name + " exchanged", func(p *player, f *audit.Transcript) {
+		{name + " exchanged", func(p *player, f *openings.Transcript) {
 			if l := *of(f); len(l) > 0 {
 				i, j := p.IntN(len(l)), p.IntN(len(l))
 				l[i], l[j] = l[j], l[i]

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/shuffle"
 )
 
@@ -121,16 +122,16 @@ func (t Trust) Check() error {
 
 // trusted is a parsed Trust.
 type trusted struct {
-	audit.Trusted
+	trust.Trusted
 	slots    [][32]byte
 	auditors []note.Verifier
-	second   *audit.Policy // for the co-dealer's ledger; nil: none
+	second   *trust.Policy // for the co-dealer's ledger; nil: none
 	history  []byte        // of the game; nil: none
 	Deck     string        // of that published name; "": any
 }
 
 func (t Trust) parse() (*trusted, error) {
-	parsed, err := audit.ParseTrust(t.VKey, t.Policy)
+	parsed, err := trust.ParseTrust(t.VKey, t.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func (t Trust) parse() (*trusted, error) {
 		return nil, err
 	}
 	if t.CoDealer != nil {
-		if all.second, err = audit.ParsePolicy(t.CoDealer); err != nil {
+		if all.second, err = trust.ParsePolicy(t.CoDealer); err != nil {
 			return nil, fmt.Errorf("the co-dealer's policy: %w", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/shuffle"
 )
 
@@ -142,7 +143,7 @@ func TestEarlyWork(t *testing.T) {
 		key, err := note.NewVerifier(w.key.vkey)
 		must(t, err)
 		c := &counted{Verifier: key}
-		trust := &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}, Public: [][]byte{w.key.public()}}}
+		trust := &trusted{Trusted: trust.Trusted{Keys: []note.Verifier{c}, Public: [][]byte{w.key.public()}}}
 		want := 2
 		if own {
 			want = 1
@@ -280,7 +281,7 @@ func TestWork(t *testing.T) {
 	key, err := note.NewVerifier(h.key.vkey)
 	must(t, err)
 	c := &counted{Verifier: key}
-	trust := &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}, Public: [][]byte{h.key.public()}}}
+	trust := &trusted{Trusted: trust.Trusted{Keys: []note.Verifier{c}, Public: [][]byte{h.key.public()}}}
 	if v := judgeTranscript(file, trust); v.Verdict != Proved || len(v.Cards) != 52 {
 		t.Fatalf("%+v", v)
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/outbound"
 	"shuffled/internal/witness/gateway"
 )
@@ -33,7 +34,7 @@ type Client struct {
 
 // Reach returns the client of a witness, given the lines that policies have for it. These have
 // one key name and one URL.
-func Reach(lines []audit.Witness) (gateway.Witness, error) {
+func Reach(lines []trust.Witness) (gateway.Witness, error) {
 	c := &Client{URL: lines[0].URL}
 	for _, one := range lines {
 		c.Keys = append(c.Keys, one.Key)

@@ -11,7 +11,7 @@ import (
 	fwitness "github.com/transparency-dev/formats/witness"
 	"golang.org/x/mod/sumdb/note"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/witness/witnesstest"
 )
 
@@ -63,7 +63,7 @@ func TestForeignVerifiers(t *testing.T) {
 	if err != nil || !group.Satisfied(cosigned) || group.Satisfied(l.signed(5)) {
 		t.Errorf("formats' policy: %v", err)
 	}
-	ours, err := audit.ParsePolicy([]byte(policy))
+	ours, err := trust.ParsePolicy([]byte(policy))
 	if err != nil || len(ours.Witnesses) != 1 || ours.Witnesses[0].URL != w.URL || ours.Witnesses[0].VKey != w.VKey {
 		t.Errorf("our policy: %+v, %v", ours, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/shuffle"
@@ -39,7 +40,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	info := ledger.Info{Name: "live", Origin: l.origin}
 	config := ledger.Config{Info: info, Signers: []note.Signer{l.signer}, Mark: mark, Start: audit.Event{Name: "test"},
 		Probe:   5 * time.Millisecond,
-		Witness: func([]audit.Witness) (ledger.Witness, error) { return w, nil }}
+		Witness: func([]trust.Witness) (ledger.Witness, error) { return w, nil }}
 	if err := sqlite.MigrateUp(t.Context(), db, sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 			}
 		}
 	}
-	policyRead, err := audit.ParsePolicy(policy)
+	policyRead, err := trust.ParsePolicy(policy)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 	"shuffled/internal/witness"
 )
@@ -39,7 +40,7 @@ func TestSecondKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		policy, err := audit.ParsePolicy([]byte(w.PolicyLine("http://127.0.0.1") + "\nquorum witness.example/w\n"))
+		policy, err := trust.ParsePolicy([]byte(w.PolicyLine("http://127.0.0.1") + "\nquorum witness.example/w\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
@@ -266,7 +267,7 @@ func (h *house) read(dsn string) *history {
 	head, err := store.Head(ctx, id)
 	must(h.t, err)
 	got := &history{keys: make(map[[32]byte]int), roots: make([]tlog.Hash, 1)}
-	state := audit.NewState()
+	state := rules.NewState()
 	var hashes []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
 		for _, i := range indexes {

@@ -14,6 +14,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
@@ -47,7 +48,7 @@ func newFiller(ctx context.Context, l *sequencer.Ledger, keys string) (*filler, 
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(holders, func(h audit.Holder) bool { return h.Role == audit.RoleDealer && h.Revoked == 0 })
+	at := slices.IndexFunc(holders, func(h rules.Holder) bool { return h.Role == audit.RoleDealer && h.Revoked == 0 })
 	if at < 0 {
 		return nil, errors.New("the ledger has no dealer's token in force")
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -28,7 +29,7 @@ func (c *checker) commitOf(k *claim) (*committed, error) {
 }
 
 // opened verifies the cards of a deal against the deck root of their commit.
-func (c *checker) opened(k *claim, runs []audit.Run, cards []audit.Card) error {
+func (c *checker) opened(k *claim, runs []audit.Run, cards []openings.Card) error {
 	s, err := c.commitOf(k)
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (c *checker) opened(k *claim, runs []audit.Run, cards []audit.Card) error {
 
 // open checks that one card is at its place, which is its position because there is no mix, belongs to the
 // deck, is in the tree, and is dealt once.
-func (c *checker) open(s *committed, place int, card audit.Card) error {
+func (c *checker) open(s *committed, place int, card openings.Card) error {
 	if card.Place != place || card.Position != place {
 		return fmt.Errorf("the card is of place %d and position %d", card.Place, card.Position)
 	}
@@ -67,7 +68,7 @@ func (c *checker) open(s *committed, place int, card audit.Card) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Check(audit.TagOf(s.commit), s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
+	if err := o.Check(openings.TagOf(s.commit), s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -91,14 +92,14 @@ func (c *checker) recomputed(k *claim, b *audit.Close) error {
 	}
 	ctx := s.commit.Context
 	context := ctx.Encode()
-	if audit.Commitment(context, b.Tape) != s.commit.Commitment {
+	if openings.Commitment(context, b.Tape) != s.commit.Commitment {
 		return fmt.Errorf("the tape of shuffle %d does not open its commitment", k.shuffle)
 	}
 	out, err := ctx.Recipe.Run(b.Tape)
 	if err != nil {
 		return fmt.Errorf("shuffle %d: %w", k.shuffle, err)
 	}
-	if audit.DeckRoot(s.commit.Commitment, context, b.Tape, out.Values) != tlog.Hash(s.commit.DeckRoot) {
+	if openings.DeckRoot(s.commit.Commitment, context, b.Tape, out.Values) != tlog.Hash(s.commit.DeckRoot) {
 		return fmt.Errorf("the tape of shuffle %d does not lead to its deck root", k.shuffle)
 	}
 	c.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 )
 
@@ -42,12 +43,12 @@ const maxFaults = 5
 
 // answer has the members that are read of an acknowledged request's answer.
 type answer struct {
-	ID         uint64       `json:"id"`
-	Commitment []byte       `json:"commitment"`
-	DeckRoot   []byte       `json:"deck_root"`
-	Receipt    string       `json:"receipt"`
-	Cards      []audit.Card `json:"cards"`
-	Results    []result     `json:"results"` // of a batch
+	ID         uint64          `json:"id"`
+	Commitment []byte          `json:"commitment"`
+	DeckRoot   []byte          `json:"deck_root"`
+	Receipt    string          `json:"receipt"`
+	Cards      []openings.Card `json:"cards"`
+	Results    []result        `json:"results"` // of a batch
 }
 
 // result is the answer to one operation of a batch.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/keys"
 	"shuffled/internal/shuffle"
 )
@@ -100,14 +101,14 @@ func TestCheck(t *testing.T) {
 	standard, _ := shuffle.Named("standard-52")
 	context := &audit.Context{Origin: origin, Table: "t-1", DeckHash: standard.Hash(),
 		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic}
-	commit := func(c *audit.Context, i int) (*audit.Commit, *audit.DeckTree) {
+	commit := func(c *audit.Context, i int) (*audit.Commit, *openings.DeckTree) {
 		tape := tape(i)[:c.Recipe.TapeLen()]
-		commitment := audit.Commitment(c.Encode(), tape)
+		commitment := openings.Commitment(c.Encode(), tape)
 		out, err := c.Recipe.Run(tape)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
+		tree := openings.NewDeckTree(openings.LeafTag(commitment, c.Encode()), out.Values, openings.Salts(commitment, tape,
 			len(out.Values)))
 		return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: uint64(i + 1),
 			Previous: uint64(i), CloseBy: 1,
@@ -115,9 +116,9 @@ func TestCheck(t *testing.T) {
 	}
 	first, tree := commit(context, 0)
 	second, _ := commit(context, 1)
-	card := func(tree *audit.DeckTree, place int) audit.Card {
+	card := func(tree *openings.DeckTree, place int) openings.Card {
 		o := tree.Open(place)
-		return audit.NewCard(place, o, standard.Card(o.Value))
+		return openings.NewCard(place, o, standard.Card(o.Value))
 	}
 	deal := &audit.Deal{Shuffle: 1, First: 4,
 		Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
@@ -156,7 +157,7 @@ func TestCheck(t *testing.T) {
 			answer: text(t, batch(under(l, 1, first), under(l, 2, second)))}
 	}
 	receipt := func(r string) any { return map[string]any{"receipt": r} }
-	dealing := func(r string, cards ...audit.Card) any { return map[string]any{"receipt": r, "cards": cards} }
+	dealing := func(r string, cards ...openings.Card) any { return map[string]any{"receipt": r, "cards": cards} }
 	single := claim{kind: Commit, key: "k0", table: "t-1", answer: text(t, under(l, 1, first))}
 	pair := both(l, first)
 	dealt := claim{kind: Deal, shuffle: 1, first: 4, count: 2,
@@ -177,21 +178,21 @@ func TestCheck(t *testing.T) {
 	} else {
 		resigned = resigned[:i+20] + "A" + resigned[i+21:]
 	}
-	deals := func(c claim, cards ...audit.Card) claim {
+	deals := func(c claim, cards ...openings.Card) claim {
 		r := l.receipts[3]
 		if c.first == 6 {
 			r = l.receipts[5]
 		}
 		return lying(c, say(dealing(r, cards...)))
 	}
-	spoilt := func(place int, change func(*audit.Card)) audit.Card {
+	spoilt := func(place int, change func(*openings.Card)) openings.Card {
 		c := card(tree, place)
 		change(&c)
 		return c
 	}
 	// A tree that has one card twice.
 	marks := make([]uint32, 52)
-	doubled := audit.NewDeckTree(audit.TagOf(first), marks, audit.Salts([32]byte{}, tape(0), 52))
+	doubled := openings.NewDeckTree(openings.TagOf(first), marks, openings.Salts([32]byte{}, tape(0), 52))
 	twice := *first
 	twice.DeckRoot = doubled.Root()
 	two := sign(t, key, deal, &twice, second, deal, end, later)
@@ -252,24 +253,24 @@ func TestCheck(t *testing.T) {
 			"1 cards more than were dealt"},
 		"cards the other way": {[]claim{deals(dealt, card(tree, 5), card(tree, 4))},
 			"place 4 of shuffle 1: the card is of place 5"},
-		"a card moved": {[]claim{deals(turned, spoilt(7, func(c *audit.Card) { c.Place = 6 }))},
+		"a card moved": {[]claim{deals(turned, spoilt(7, func(c *openings.Card) { c.Place = 6 }))},
 			"the card is of place 6 and position 7"},
-		"a card of another place": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Place = 7 }))},
+		"a card of another place": {[]claim{deals(turned, spoilt(6, func(c *openings.Card) { c.Place = 7 }))},
 			"the card is of place 7 and position 6"},
 		"a card renumbered": {[]claim{deals(turned,
-			spoilt(7, func(c *audit.Card) { c.Place, c.Position = 6, 6 }))}, "does not lead to the deck root"},
+			spoilt(7, func(c *openings.Card) { c.Place, c.Position = 6, 6 }))}, "does not lead to the deck root"},
 		"another card": {[]claim{deals(turned,
-			spoilt(6, func(c *audit.Card) { c.Value = (c.Value + 1) % 52; c.Card = standard.Card(c.Value) }))},
+			spoilt(6, func(c *openings.Card) { c.Value = (c.Value + 1) % 52; c.Card = standard.Card(c.Value) }))},
 			"does not lead to the deck root"},
 		"another name": {[]claim{deals(turned,
-			spoilt(6, func(c *audit.Card) { c.Card = standard.Card((c.Value + 1) % 52) }))}, "of the deck"},
-		"a card of no deck": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Value = 52 }))},
+			spoilt(6, func(c *openings.Card) { c.Card = standard.Card((c.Value + 1) % 52) }))}, "of the deck"},
+		"a card of no deck": {[]claim{deals(turned, spoilt(6, func(c *openings.Card) { c.Value = 52 }))},
 			"is not card 52 of the deck"},
 		"another salt": {[]claim{deals(turned,
-			spoilt(6, func(c *audit.Card) { c.Salt = card(tree, 7).Salt }))}, "does not lead to the deck root"},
-		"half a salt": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Salt = c.Salt[:22] }))},
+			spoilt(6, func(c *openings.Card) { c.Salt = card(tree, 7).Salt }))}, "does not lead to the deck root"},
+		"half a salt": {[]claim{deals(turned, spoilt(6, func(c *openings.Card) { c.Salt = c.Salt[:22] }))},
 			"32 bytes"},
-		"a hash of a proof": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Proof[2] = c.Proof[1] }))},
+		"a hash of a proof": {[]claim{deals(turned, spoilt(6, func(c *openings.Card) { c.Proof[2] = c.Proof[1] }))},
 			"does not lead to the deck root"},
 		"another tape": {[]claim{both(otherTape, first),
 			lying(closed, say(receipt(otherTape.receipts[4])))}, "the tape of shuffle 1 does not open its commitment"},

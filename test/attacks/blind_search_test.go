@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/keys"
 	"shuffled/internal/needle"
 	"shuffled/internal/seal"
@@ -82,7 +83,7 @@ func (s *secrets) update() {
 			out, err := b.Context.Recipe.Run(tape)
 			s.check(err)
 			s.open[id] = &secret{id: id, leaf: tlog.RecordHash(text), commit: b, tape: tape, values: out.Values,
-				salts: audit.Salts(b.Commitment, tape, len(out.Values)), opened: make(map[int]bool)}
+				salts: openings.Salts(b.Commitment, tape, len(out.Values)), opened: make(map[int]bool)}
 		case *audit.Mix:
 			s.open[b.Shuffle].mix = b
 		case *audit.Deal:
@@ -165,7 +166,7 @@ func (s *secret) together(n *needle.Needles, b *secret) error {
 	if s.mix == nil && len(s.commit.Context.Mixed()) > 0 {
 		return nil // before the mix nobody can know these cards
 	}
-	places, err := audit.NewOrder(s.leaf, s.commit, s.mix)
+	places, err := openings.NewOrder(s.leaf, s.commit, s.mix)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
@@ -162,7 +163,7 @@ func (d *daemon) begin(g audit.Genesis) {
 	d.open = ledger.Config{Store: s, Info: info, Mark: mark, Start: audit.Event{Name: "1.0.0-rc.2"},
 		Clock:   w.clock.read,
 		Signers: []note.Signer{d.signers[0].Signer(), d.signers[1].Signer(), d.long.At(0)},
-		Witness: func(lines []audit.Witness) (ledger.Witness, error) {
+		Witness: func(lines []trust.Witness) (ledger.Witness, error) {
 			lines = slices.Clone(lines)
 			for i := range lines {
 				lines[i].URL = w.servers[lines[i].URL]

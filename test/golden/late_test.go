@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/dealer/api"
 )
 
@@ -46,12 +47,12 @@ func (s *story) late() *daemon {
 // awaitLate waits until exactly n of the witnesses with an interval have cosigned the newest head.
 func (d *daemon) awaitLate(n int) {
 	d.t.Helper()
-	p, err := audit.ParsePolicy([]byte(d.outside))
+	p, err := trust.ParsePolicy([]byte(d.outside))
 	must(d.t, err)
 	for {
 		h, err := d.ledger.BestHead(d.t.Context(), d.ledger.Head().Size-1)
 		must(d.t, err)
-		late := slices.DeleteFunc(p.Cosignatures(h.Checkpoint), func(c audit.Cosignature) bool {
+		late := slices.DeleteFunc(p.Cosignatures(h.Checkpoint), func(c trust.Cosignature) bool {
 			return d.open.Intervals[c.Witness+".witness.example"] == 0
 		})
 		if len(late) == n {

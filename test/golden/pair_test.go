@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/codealer"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
@@ -23,7 +24,7 @@ import (
 // pair makes the lab the co-dealer of the house, and lets the house play blind hands.
 func (s *story) pair(house, lab *daemon) {
 	t := s.t
-	trusted, err := audit.ParseTrust("", []byte(house.trusted()))
+	trusted, err := trust.ParseTrust("", []byte(house.trusted()))
 	must(t, err)
 	lab.cfg.Houses = map[string]blind.House{houseOrigin: {Keys: trusted.Keys, Policy: trusted.Policy}}
 	lab.Dealer = dealer.New(lab.cfg)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/disclosure"
@@ -169,7 +170,7 @@ func (s *story) slots(d *daemon, id uint64, name, about string, values [][32]byt
 
 // state keeps the auditor's signed statement that the order of a closed shuffle is right.
 func (s *story) state(d *daemon, id uint64) {
-	said := audit.Statement{Origin: d.origin, ID: id}
+	said := openings.Statement{Origin: d.origin, ID: id}
 	for row, err := range d.db.Rows(s.t.Context(), d.ledger.ID(), 0, audit.MaxInteger) {
 		must(s.t, err)
 		switch {

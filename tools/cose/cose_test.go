@@ -21,6 +21,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 const (
@@ -75,9 +76,9 @@ func (l *ledger) receipt(t *testing.T, i, n int64) string {
 	return audit.Receipt{Index: uint64(i), Entry: entryAt(i), Proof: path, Checkpoint: signed}.Text()
 }
 
-func (l *ledger) policy(t *testing.T, more string) *audit.Policy {
+func (l *ledger) policy(t *testing.T, more string) *trust.Policy {
 	t.Helper()
-	p, err := audit.ParsePolicy([]byte("log " + l.vkey + "\n" + more + "\n"))
+	p, err := trust.ParsePolicy([]byte("log " + l.vkey + "\n" + more + "\n"))
 	must(t, err)
 	return p
 }
@@ -171,9 +172,9 @@ func TestRefused(t *testing.T) {
 	good := l.receipt(t, 2, 5)
 	_, vkey, err := note.GenerateKey(nil, "other.example.com/main")
 	must(t, err)
-	elsewhere, err := audit.ParsePolicy([]byte("log " + vkey + "\nquorum none\n"))
+	elsewhere, err := trust.ParsePolicy([]byte("log " + vkey + "\nquorum none\n"))
 	must(t, err)
-	nobody, err := audit.ParsePolicy([]byte("quorum none\n"))
+	nobody, err := trust.ParsePolicy([]byte("quorum none\n"))
 	must(t, err)
 	own, err := note.NewEd25519VerifierKey(origin, key.Public().(ed25519.PublicKey))
 	must(t, err)
@@ -185,7 +186,7 @@ func TestRefused(t *testing.T) {
 	witness := fmt.Sprintf("%s+%x+%s", name, id[:4], base64.StdEncoding.EncodeToString(cosigner))
 	for name, of := range map[string]struct {
 		receipt string
-		policy  *audit.Policy
+		policy  *trust.Policy
 		want    string
 	}{
 		"another ledger's key": {good, other.policy(t, "quorum none"), "no log line"},

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // Labels and values of COSE (RFC 9052, RFC 9597) and of COSE receipts (RFC 9942).
@@ -68,7 +69,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	policy, err := audit.ParsePolicy(text)
+	policy, err := trust.ParsePolicy(text)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 }
 
 // convert checks a receipt under the policy, and returns the COSE receipt and the entry.
-func convert(text string, p *audit.Policy, key ed25519.PrivateKey, issuer string) (signed, entry []byte, err error) {
+func convert(text string, p *trust.Policy, key ed25519.PrivateKey, issuer string) (signed, entry []byte, err error) {
 	public := key.Public().(ed25519.PublicKey)
 	isPublic := func(k []byte) bool { return slices.Equal(k[1:], public) }
 	if slices.ContainsFunc(p.LogKeys, isPublic) {

@@ -1,4 +1,4 @@
-package audit
+package answers
 
 import (
 	"bytes"
@@ -11,19 +11,23 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/known"
 	"shuffled/internal/shuffle"
 )
 
 // Commitments, salts, openings, names, mixes and rules: docs/SPEC.md sections 1.5, 4 to 6, 9 and 11.
 
-func mixValues(values []valueVector) (out []MixValue) {
+func mixValues(values []valueVector) (out []audit.MixValue) {
 	for _, v := range values {
-		value := MixValue{Source: Source(v.Source), Cut: uint16(v.Cut)}
+		value := audit.MixValue{Source: audit.Source(v.Source), Cut: uint16(v.Cut)}
 		switch value.Source {
-		case SourceSlot:
+		case audit.SourceSlot:
 			copy(value.Slot[:], v.Value)
-		case SourceBeacon:
+		case audit.SourceBeacon:
 			copy(value.Beacon[:], v.Value)
 		}
 		out = append(out, value)
@@ -33,28 +37,28 @@ func mixValues(values []valueVector) (out []MixValue) {
 
 func childrenTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Children {
-		values, err := ChildValues(c.Parent, c.Positions, c.Indexes)
+		values, err := openings.ChildValues(c.Parent, c.Positions, c.Indexes)
 		a.Values(c.Name, values, err, c.Values)
 	}
 }
 
 func slotsTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Slots {
-		h := SlotHash(c.Origin, c.Table, [32]byte(c.R))
+		h := audit.SlotHash(c.Origin, c.Table, [32]byte(c.R))
 		a.Bytes(c.Name, h[:], nil, c.Hash.String())
 	}
 }
 
 func seedsTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Seeds {
-		seed := MixSeed(tlog.RecordHash(c.Commit), mixValues(c.Values))
+		seed := openings.MixSeed(tlog.RecordHash(c.Commit), mixValues(c.Values))
 		a.Bytes(c.Name, seed[:], nil, c.Seed.String())
 	}
 }
 
 func commitmentTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Shuffles {
-		h := Commitment(c.Context, c.Tape)
+		h := openings.Commitment(c.Context, c.Tape)
 		a.Bytes(c.Name, h[:], nil, c.Commitment.String())
 	}
 }
@@ -62,7 +66,7 @@ func commitmentTest(a *known.Answers, v *vectors) {
 func saltsTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Salts {
 		want := known.Bytes(slices.Concat(c.Salts...))
-		a.Bytes(c.Name, Salts([32]byte(c.Commitment), c.Tape, len(c.Salts)), nil, want.String())
+		a.Bytes(c.Name, openings.Salts([32]byte(c.Commitment), c.Tape, len(c.Salts)), nil, want.String())
 	}
 }
 
@@ -70,37 +74,38 @@ func saltsTest(a *known.Answers, v *vectors) {
 func deckRootTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Shuffles {
 		commitment, tape := [32]byte(c.Commitment), c.Tape
-		root := DeckRoot(commitment, c.Context, tape, c.Values)
+		root := openings.DeckRoot(commitment, c.Context, tape, c.Values)
 		a.Bytes(c.Name+", to commit", root[:], nil, c.DeckRoot.String())
-		root = NewDeckTree(Tag(c.Tag), c.Values, Salts(commitment, tape, len(c.Values))).Root()
+		root = openings.NewDeckTree(openings.Tag(c.Tag), c.Values, openings.Salts(commitment, tape, len(c.Values))).Root()
 		a.Bytes(c.Name+", to open", root[:], nil, c.DeckRoot.String())
 	}
 }
 
 func openingTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Openings {
-		o := Opening{Position: c.Position, Value: c.Value, Salt: [32]byte(c.Salt)}
+		o := openings.Opening{Position: c.Position, Value: c.Value, Salt: [32]byte(c.Salt)}
 		for _, h := range c.Path {
 			o.Proof = append(o.Proof, tlog.Hash(h))
 		}
-		err := o.Check(Tag(c.Tag), [32]byte(c.DeckRoot), c.M)
+		err := o.Check(openings.Tag(c.Tag), [32]byte(c.DeckRoot), c.M)
 		if c.Opens {
 			a.Is(c.Name, "opens", err, "opens")
 		} else {
-			a.Refused(c.Name, err, ErrOpening)
+			a.Refused(c.Name, err, openings.ErrOpening)
 		}
 	}
 	// And one that is made here, as a deal makes it.
 	for _, c := range v.Shuffles {
 		p := len(c.Values) - 1
-		o := NewDeckTree(Tag(c.Tag), c.Values, Salts([32]byte(c.Commitment), c.Tape, len(c.Values))).Open(p)
-		a.Values("made: "+c.Name, o.Value, o.Check(Tag(c.Tag), [32]byte(c.DeckRoot), len(c.Values)), c.Values[p])
+		o := openings.NewDeckTree(openings.Tag(c.Tag), c.Values, openings.Salts([32]byte(c.Commitment), c.Tape, len(c.Values))).Open(p)
+		a.Values("made: "+c.Name, o.Value, o.Check(openings.Tag(c.Tag), [32]byte(c.DeckRoot), len(c.Values)),
+			c.Values[p])
 	}
 }
 
 func contextTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Shuffles {
-		context, err := ParseContext(c.Context)
+		context, err := audit.ParseContext(c.Context)
 		if err != nil {
 			a.Is(c.Name, "", err, "a context")
 			continue
@@ -113,21 +118,21 @@ func contextTest(a *known.Answers, v *vectors) {
 
 func keyTagTest(a *known.Answers, v *vectors) {
 	for _, c := range v.KeyTags {
-		tag := KeyTag(c.Origin, c.Identity, c.Table, c.Key)
+		tag := audit.KeyTag(c.Origin, c.Identity, c.Table, c.Key)
 		a.Bytes(c.Name, tag[:], nil, c.Tag.String())
 	}
 }
 
 func keyIDTest(a *known.Answers, v *vectors) {
 	for _, c := range v.KeyIDs {
-		id := KeyID(c.Key)
+		id := audit.KeyID(c.Key)
 		a.Bytes(c.Name, id[:], nil, c.ID.String())
 	}
 }
 
 func referenceTest(a *known.Answers, v *vectors) {
 	for _, c := range v.References {
-		name, err := Reference(c.Salt, c.Value)
+		name, err := audit.Reference(c.Salt, c.Value)
 		a.Is(c.Name, name, err, c.Reference)
 	}
 }
@@ -135,9 +140,9 @@ func referenceTest(a *known.Answers, v *vectors) {
 // legalityTest folds whole ledgers entry by entry, each of which must be legal.
 func legalityTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Ledgers {
-		s := NewState()
+		s := rules.NewState()
 		for i, b := range c.Entries {
-			e, err := ParseEntry(b)
+			e, err := audit.ParseEntry(b)
 			if err == nil {
 				err = s.Apply(e)
 			}
@@ -147,11 +152,11 @@ func legalityTest(a *known.Answers, v *vectors) {
 			}
 			a.Is(fmt.Sprintf("%s: entry %d", c.Name, i), what, err, "legal")
 		}
-		var broken *Illegal
-		if e, err := ParseEntry(c.Entries[0]); err == nil && errors.As(s.Apply(e), &broken) {
-			a.Is(c.Name+": a second genesis", broken.Code, nil, RuleGenesisFirst)
+		var broken *audit.Illegal
+		if e, err := audit.ParseEntry(c.Entries[0]); err == nil && errors.As(s.Apply(e), &broken) {
+			a.Is(c.Name+": a second genesis", broken.Code, nil, audit.RuleGenesisFirst)
 		} else {
-			a.Is(c.Name+": a second genesis", "", errors.Join(err, errors.New("it is legal")), RuleGenesisFirst)
+			a.Is(c.Name+": a second genesis", "", errors.Join(err, errors.New("it is legal")), audit.RuleGenesisFirst)
 		}
 	}
 }
@@ -189,10 +194,10 @@ func weakKeyTest(a *known.Answers, _ *vectors) {
 		{"a point of order 8", "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"},
 		{"the neutral element with y = p + 1", "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"},
 	} {
-		a.Refused(c.name, CheckEd25519(known.Unhex(c.key)), ErrWeakKey)
+		a.Refused(c.name, audit.CheckEd25519(known.Unhex(c.key)), audit.ErrWeakKey)
 	}
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	a.Is("a good one", "accepted", CheckEd25519(key), "accepted")
+	a.Is("a good one", "accepted", audit.CheckEd25519(key), "accepted")
 }
 
 // step maps what a reader of a receipt finds to the steps of docs/SPEC.md section 10.1.
@@ -200,24 +205,24 @@ func step(err error) string {
 	switch {
 	case err == nil:
 		return "proved"
-	case errors.Is(err, ErrMalformed):
+	case errors.Is(err, audit.ErrMalformed):
 		return "format"
-	case errors.Is(err, ErrSignature):
+	case errors.Is(err, audit.ErrSignature):
 		return "signature"
-	case errors.Is(err, ErrInclusion):
+	case errors.Is(err, audit.ErrInclusion):
 		return "inclusion"
 	}
 	return "error: " + err.Error()
 }
 
 func checkpointTest(a *known.Answers, v *vectors) {
-	key, err := ParseVKey(v.VKey)
+	key, err := audit.ParseVKey(v.VKey)
 	if err != nil {
 		a.Is("the key", "", err, v.VKey)
 		return
 	}
 	for _, c := range v.Checkpoints {
-		head, err := OpenCheckpoint([]byte(c.Signed), key)
+		head, err := audit.OpenCheckpoint([]byte(c.Signed), key)
 		a.Is(c.Name, step(err), nil, c.Step)
 		if c.Step == "proved" {
 			a.Is(c.Name+", its content", fmt.Sprintf("%s %d %x", head.Origin, head.Size, head.Root[:]), nil,
@@ -233,15 +238,15 @@ func receiptTest(a *known.Answers, v *vectors) {
 		if c.VKey != "" {
 			vkey = c.VKey
 		}
-		key, err := ParseVKey(vkey)
+		key, err := audit.ParseVKey(vkey)
 		if err != nil {
 			a.Is(c.Name+": the key", "", err, vkey)
 			continue
 		}
-		r, err := ParseReceipt(c.Text)
-		var head Checkpoint
+		r, err := audit.ParseReceipt(c.Text)
+		var head audit.Checkpoint
 		if err == nil {
-			head, err = OpenCheckpoint(r.Checkpoint, key)
+			head, err = audit.OpenCheckpoint(r.Checkpoint, key)
 		}
 		if err == nil {
 			err = r.CheckInclusion(head)
@@ -257,17 +262,17 @@ func receiptTest(a *known.Answers, v *vectors) {
 
 // cosignatureTest takes the policy from a genesis and the cosignatures from a receipt's checkpoint.
 func cosignatureTest(a *known.Answers, v *vectors) {
-	var policy *Policy
+	var policy *trust.Policy
 	for _, c := range v.Entries {
-		if e, err := ParseEntry(c.Bytes); err == nil {
-			if g, ok := e.Body.(*Genesis); ok && len(g.Policy) > 0 {
-				p, err := ParsePolicy(g.Policy)
+		if e, err := audit.ParseEntry(c.Bytes); err == nil {
+			if g, ok := e.Body.(*audit.Genesis); ok && len(g.Policy) > 0 {
+				p, err := trust.ParsePolicy(g.Policy)
 				a.Is("the policy", "read", err, "read")
 				policy = p
 			}
 		}
 	}
-	r, err := ParseReceipt(v.Receipts[0].Text)
+	r, err := audit.ParseReceipt(v.Receipts[0].Text)
 	if err != nil || policy == nil {
 		a.Is("the checkpoint", "", errors.Join(err, errors.New("or no policy")), "read")
 		return
@@ -288,14 +293,14 @@ func cosignatureTest(a *known.Answers, v *vectors) {
 
 func transcriptTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Transcripts {
-		t, err := ParseTranscript([]byte(c.Text))
+		t, err := openings.ParseTranscript([]byte(c.Text))
 		if err != nil {
 			a.Is(c.Name, "", err, c.Text)
 			continue
 		}
 		b, err := t.Marshal()
 		a.Is(c.Name, string(b), err, c.Text)
-		_, err = ParseTranscript([]byte(" " + c.Text))
-		a.Refused(c.Name+", a space in front", err, ErrMalformed)
+		_, err = openings.ParseTranscript([]byte(" " + c.Text))
+		a.Refused(c.Name+", a space in front", err, audit.ErrMalformed)
 	}
 }

@@ -1,8 +1,10 @@
-package audit
+package openings
 
 import (
 	"bytes"
 	"testing"
+
+	"shuffled/internal/audit/spec"
 )
 
 // FuzzParseTranscript: whatever parses has the same bytes, and the reference's.
@@ -12,11 +14,11 @@ func FuzzParseTranscript(f *testing.F) {
 	for _, c := range append(v.Good, v.Bad...) {
 		corpus = append(corpus, []byte(c.Text))
 	}
-	seeds(f, 40, corpus)
+	spec.Seeds(f, 40, corpus)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr, err := ParseTranscript(b)
 		if err != nil {
-			if got := faultOf(err); got != malformed && got != unknown {
+			if got := spec.FaultOf(err); got != spec.Malformed && got != spec.Unknown {
 				t.Fatal(got)
 			}
 			return
@@ -25,7 +27,7 @@ func FuzzParseTranscript(f *testing.F) {
 			t.Fatalf("%q is written as %q, %v", b, again, err)
 		}
 		for _, c := range tr.Cards {
-			if _, err := c.Opening(); err != nil && faultOf(err) != malformed {
+			if _, err := c.Opening(); err != nil && spec.FaultOf(err) != spec.Malformed {
 				t.Fatal(err)
 			}
 		}
@@ -35,13 +37,13 @@ func FuzzParseTranscript(f *testing.F) {
 // FuzzHashes compares the pure hashes with the reference.
 func FuzzHashes(f *testing.F) {
 	n := 0
-	for i, c := range wholeContexts() {
-		key := keyTagCases()[i].key
-		f.Add(c.bytes(), []byte(bytesOf("tape", 129)), sampleOrigin, "dealer-1", "table-7", key)
+	for i, c := range spec.WholeContexts() {
+		key := spec.KeyTagCases()[i].Key
+		f.Add(c.Bytes(), []byte(spec.BytesOf("tape", 129)), spec.SampleOrigin, "dealer-1", "table-7", key)
 		n++
 	}
-	for _, c := range keyTagCases() {
-		f.Add([]byte{1}, []byte(bytesOf("tape", 60)), sampleOrigin, "dealer-1", "table-7", c.key)
+	for _, c := range spec.KeyTagCases() {
+		f.Add([]byte{1}, []byte(spec.BytesOf("tape", 60)), spec.SampleOrigin, "dealer-1", "table-7", c.Key)
 		n++
 	}
 	if n < 15 {
@@ -66,16 +68,16 @@ func FuzzDeckTree(f *testing.F) {
 			return
 		}
 		tag := LeafTag([32]byte{byte(p)}, seed)
-		salts, values := bytesOf(string(seed), 32*int(n)), make([]uint32, n)
+		salts, values := spec.BytesOf(string(seed), 32*int(n)), make([]uint32, n)
 		var leaves [][]byte
 		for i := range values {
 			values[i] = uint32(len(seed)) << (i % 32)
-			leaves = append(leaves, refLeaf(tag[:], uint16(i), values[i], salts[32*i:32*i+32]))
+			leaves = append(leaves, spec.Leaf(tag[:], uint16(i), values[i], salts[32*i:32*i+32]))
 		}
 		tree := NewDeckTree(tag, values, salts)
 		root, o := tree.Root(), tree.Open(int(p))
-		if !bytes.Equal(root[:], refRoot(leaves)) ||
-			!refOpens(tag[:], root[:], int(n), int(p), o.Value, o.Salt[:], path(o.Proof)) || o.Check(tag, root,
+		if !bytes.Equal(root[:], spec.Root(leaves)) ||
+			!spec.Opens(tag[:], root[:], int(n), int(p), o.Value, o.Salt[:], spec.Hashes(o.Proof)) || o.Check(tag, root,
 			int(n)) != nil {
 			t.Fatalf("position %d of %d: root %x, opening %+v", p, n, root, o)
 		}

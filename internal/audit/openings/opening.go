@@ -1,4 +1,6 @@
-package audit
+// Package openings is the evidence of one shuffle: what its commit fixes, the salts and the tree over its positions,
+// the order of its places, what opens a card, and the file that holds it all. It is as pure as package audit.
+package openings
 
 import (
 	"crypto/aes"
@@ -12,6 +14,8 @@ import (
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 // The labels of these hashes, as those of package audit.
@@ -48,7 +52,7 @@ func LeafTag(commitment [32]byte, context []byte) Tag {
 }
 
 // TagOf returns the tag of the leaves of c.
-func TagOf(c *Commit) Tag { return LeafTag(c.Commitment, c.Context.Encode()) }
+func TagOf(c *audit.Commit) Tag { return LeafTag(c.Commitment, c.Context.Encode()) }
 
 // Opening proves the value of one position against a deck root.
 type Opening struct {

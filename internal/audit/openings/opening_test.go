@@ -1,4 +1,4 @@
-package audit
+package openings
 
 import (
 	"bytes"
@@ -13,19 +13,22 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"shuffled/internal/audit/spec"
 	"shuffled/internal/shuffle"
 )
 
-func treeOf(c committed, n int) *DeckTree { return NewDeckTree(c.tag, c.values[:n], c.salts[:32*n]) }
+func treeOf(c spec.Committed, n int) *DeckTree {
+	return NewDeckTree(c.Tag, c.Values[:n], c.Salts[:32*n])
+}
 
 // TestDeckRoot holds deck roots against the recursive definition for every
 // small size and the largest, and openings against its paths.
 func TestDeckRoot(t *testing.T) {
 	t.Parallel()
-	c := commit(4096)
+	c := spec.NewCommitted(4096)
 	for n := 1; n <= 300; n++ {
 		tree := treeOf(c, n)
-		if root := tree.Root(); !bytes.Equal(root[:], refRoot(c.leaves[:n])) {
+		if root := tree.Root(); !bytes.Equal(root[:], spec.Root(c.Leaves[:n])) {
 			t.Fatalf("the root of %d positions is %x", n, root)
 		}
 		positions := []int{0, n / 3, n / 2, n - 1}
@@ -40,7 +43,7 @@ func TestDeckRoot(t *testing.T) {
 		}
 	}
 	tree := treeOf(c, 4096)
-	if root := tree.Root(); !bytes.Equal(root[:], refRoot(c.leaves)) {
+	if root := tree.Root(); !bytes.Equal(root[:], spec.Root(c.Leaves)) {
 		t.Fatalf("the root of 4096 positions is %x", root)
 	}
 	for _, p := range []int{0, 1, 2047, 2048, 4094, 4095} {
@@ -48,13 +51,13 @@ func TestDeckRoot(t *testing.T) {
 	}
 }
 
-func holdOpening(t *testing.T, c committed, tree *DeckTree, n, p int) {
+func holdOpening(t *testing.T, c spec.Committed, tree *DeckTree, n, p int) {
 	t.Helper()
 	o := tree.Open(p)
-	if o.Position != p || o.Value != c.values[p] || !bytes.Equal(o.Salt[:], c.salts[32*p:32*p+32]) {
+	if o.Position != p || o.Value != c.Values[p] || !bytes.Equal(o.Salt[:], c.Salts[32*p:32*p+32]) {
 		t.Fatalf("position %d of %d opens as %d, %d, %x", p, n, o.Position, o.Value, o.Salt)
 	}
-	if !slices.EqualFunc(path(o.Proof), refPath(p, c.leaves[:n]), bytes.Equal) {
+	if !slices.EqualFunc(spec.Hashes(o.Proof), spec.Path(p, c.Leaves[:n]), bytes.Equal) {
 		t.Fatalf("position %d of %d has the path %x", p, n, o.Proof)
 	}
 }
@@ -62,7 +65,7 @@ func holdOpening(t *testing.T, c committed, tree *DeckTree, n, p int) {
 // TestOpeningsElsewhere: both x/mod and transparency-dev accept every opening that is tried.
 func TestOpeningsElsewhere(t *testing.T) {
 	t.Parallel()
-	c := commit(4096)
+	c := spec.NewCommitted(4096)
 	for _, n := range []int{100, 512, 513, 1000, 4096} {
 		tree := treeOf(c, n)
 		for _, p := range []int{0, 1, n / 2, n - 2, n - 1, (n * 7919) % n} {
@@ -78,16 +81,16 @@ func TestOpeningsElsewhere(t *testing.T) {
 }
 
 // acceptOpening: the package, x/mod and transparency-dev accept the opening, the latter two from the reference's leaf.
-func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) {
+func acceptOpening(t *testing.T, c spec.Committed, o Opening, root tlog.Hash, n int) {
 	t.Helper()
 	p := o.Position
-	if err := o.Check(c.tag, root, n); err != nil {
+	if err := o.Check(c.Tag, root, n); err != nil {
 		t.Fatalf("position %d of %d: %v", p, n, err)
 	}
-	if err := tlog.CheckRecord(o.Proof, int64(n), root, int64(p), tlog.Hash(c.leaves[p])); err != nil {
+	if err := tlog.CheckRecord(o.Proof, int64(n), root, int64(p), tlog.Hash(c.Leaves[p])); err != nil {
 		t.Fatalf("x/mod refuses position %d of %d: %v", p, n, err)
 	}
-	if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(p), uint64(n), c.leaves[p], path(o.Proof),
+	if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(p), uint64(n), c.Leaves[p], spec.Hashes(o.Proof),
 		root[:]); err != nil {
 		t.Fatalf("transparency-dev refuses position %d of %d: %v", p, n, err)
 	}
@@ -96,19 +99,19 @@ func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) 
 // TestOpeningFails: an opening with anything in it exchanged is refused.
 func TestOpeningFails(t *testing.T) {
 	t.Parallel()
-	c := commit(70)
+	c := spec.NewCommitted(70)
 	for n := 1; n <= 66; n++ {
 		tree := treeOf(c, n)
 		for p := 0; p < n; p += 1 + n/20 {
 			for what, damage := range openingDamage(tree, p) {
 				o, root := tree.Open(p), tree.Root()
 				damage(&o, &root)
-				if err := o.Check(c.tag, root, n); !errors.Is(err, ErrOpening) {
+				if err := o.Check(c.Tag, root, n); !errors.Is(err, ErrOpening) {
 					t.Errorf("position %d of %d with %s: %v", p, n, what, err)
 				}
 			}
 			for _, m := range []int{-1, 0, 1, p - 1, p} {
-				if err := tree.Open(p).Check(c.tag, tree.Root(), m); m <= p && !errors.Is(err, ErrOpening) {
+				if err := tree.Open(p).Check(c.Tag, tree.Root(), m); m <= p && !errors.Is(err, ErrOpening) {
 					t.Errorf("position %d of %d as one of %d: %v", p, n, m, err)
 				}
 			}
@@ -130,7 +133,7 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 		"a zero root":     func(_ *Opening, root *tlog.Hash) { *root = tlog.Hash{} },
 		"a longer path":   func(o *Opening, _ *tlog.Hash) { o.Proof = append(o.Proof, tlog.Hash{}) },
 		"a path that goes on": func(o *Opening, root *tlog.Hash) {
-			*root = tlog.Hash(refNode(root[:], o.Salt[:]))
+			*root = tlog.Hash(spec.Node(root[:], o.Salt[:]))
 			o.Proof = append(o.Proof, o.Salt)
 		},
 	}
@@ -165,11 +168,11 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 // position, value, salt and path are those of another tree.
 func TestOpeningOfAnotherShuffle(t *testing.T) {
 	t.Parallel()
-	c := commit(52)
-	tree, commitment, context := treeOf(c, 52), bytesOf("commitment", 32), bytesOf("context", 52)
+	c := spec.NewCommitted(52)
+	tree, commitment, context := treeOf(c, 52), spec.BytesOf("commitment", 32), spec.BytesOf("context", 52)
 	for what, tag := range map[string]Tag{
-		"another commitment": LeafTag([32]byte(bytesOf("other", 32)), context),
-		"another context":    LeafTag([32]byte(commitment), bytesOf("other", 52)),
+		"another commitment": LeafTag([32]byte(spec.BytesOf("other", 32)), context),
+		"another context":    LeafTag([32]byte(commitment), spec.BytesOf("other", 52)),
 		"a longer context":   LeafTag([32]byte(commitment), append(context, 0)),
 		"no context":         LeafTag([32]byte(commitment), nil),
 		"no tag":             {},
@@ -178,8 +181,8 @@ func TestOpeningOfAnotherShuffle(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for i := range c.tag {
-		tag := c.tag
+	for i := range c.Tag {
+		tag := c.Tag
 		tag[i] ^= 1 << (i % 8)
 		if err := tree.Open(17).Check(tag, tree.Root(), 52); !errors.Is(err, ErrOpening) {
 			t.Errorf("another byte %d of the tag: %v", i, err)
@@ -192,7 +195,7 @@ func TestOpeningOfAnotherShuffle(t *testing.T) {
 // from the commit, whose context the commitment covers.
 func TestOpeningUnderAnotherCount(t *testing.T) {
 	t.Parallel()
-	c := commit(70)
+	c := spec.NewCommitted(70)
 	accepted, refused := 0, 0
 	for n := 1; n <= 40; n++ {
 		tree := treeOf(c, n)
@@ -200,8 +203,8 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 		for p := range n {
 			o := tree.Open(p)
 			for m := range 70 {
-				want := refOpens(c.tag[:], root[:], m, p, o.Value, o.Salt[:], path(o.Proof))
-				if err := o.Check(c.tag, root, m); (err == nil) != want {
+				want := spec.Opens(c.Tag[:], root[:], m, p, o.Value, o.Salt[:], spec.Hashes(o.Proof))
+				if err := o.Check(c.Tag, root, m); (err == nil) != want {
 					t.Fatalf("position %d of %d as one of %d: %v, by definition %t", p, n, m, err, want)
 				} else if m != n && want {
 					accepted++
@@ -215,7 +218,7 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 		t.Errorf("%d accepted, %d refused under another count", accepted, refused)
 	}
 	// The last position is on the right edge: there the shape tells sizes of different form apart.
-	if err := treeOf(c, 5).Open(4).Check(c.tag, treeOf(c, 5).Root(), 6); !errors.Is(err, ErrOpening) {
+	if err := treeOf(c, 5).Open(4).Check(c.Tag, treeOf(c, 5).Root(), 6); !errors.Is(err, ErrOpening) {
 		t.Errorf("the last of 5 as one of 6: %v", err)
 	}
 }
@@ -226,7 +229,7 @@ func TestDeckRootIsTlogs(t *testing.T) {
 	if testing.Short() {
 		most = 300
 	}
-	tape := bytesOf("tape", 300)
+	tape := spec.BytesOf("tape", 300)
 	for n := 1; n <= most; n++ {
 		if n > 260 && n%97 != 0 && n&(n-1) != 0 && (n+1)&n != 0 && n != most {
 			continue
@@ -235,7 +238,7 @@ func TestDeckRootIsTlogs(t *testing.T) {
 		binary.BigEndian.PutUint32(commitment[5:], uint32(n))
 		commitment = sha256.Sum256(commitment[:])
 		tape := tape[:1+n%len(tape)]
-		context := bytesOf("context", n%70)
+		context := spec.BytesOf("context", n%70)
 		tag := LeafTag(commitment, context)
 		salts := Salts(commitment, tape, n)
 		values := make([]uint32, n)
@@ -275,13 +278,13 @@ func (r storedHashes) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 
 func BenchmarkDeckRoot(b *testing.B) {
 	r := shuffle.Recipe{Cards: 52, Take: 52}
-	tape := bytesOf("tape", r.TapeLen())
+	tape := spec.BytesOf("tape", r.TapeLen())
 	out, err := r.Run(tape)
 	if err != nil {
 		b.Fatal(err)
 	}
-	commitment := [32]byte(bytesOf("commitment", 32))
-	context := bytesOf("context", 200)
+	commitment := [32]byte(spec.BytesOf("commitment", 32))
+	context := spec.BytesOf("context", 200)
 	b.ReportAllocs()
 	for b.Loop() {
 		DeckRoot(commitment, context, tape, out.Values)

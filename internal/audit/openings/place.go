@@ -1,4 +1,4 @@
-package audit
+package openings
 
 import (
 	"crypto/sha256"
@@ -7,18 +7,19 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 )
 
 // MixSeed returns SHA-256(label ‖ leaf hash of the commit entry ‖ values): the slots' 32 bytes and the beacon's 48, in
 // plan order, without the cut (docs/SPEC.md section 4.2).
-func MixSeed(commit tlog.Hash, values []MixValue) [32]byte {
+func MixSeed(commit tlog.Hash, values []audit.MixValue) [32]byte {
 	b := append([]byte(labelMix), commit[:]...)
 	for _, v := range values {
 		switch v.Source {
-		case SourceSlot:
+		case audit.SourceSlot:
 			b = append(b, v.Slot[:]...)
-		case SourceBeacon:
+		case audit.SourceBeacon:
 			b = append(b, v.Beacon[:]...)
 		}
 	}
@@ -39,9 +40,9 @@ type Order struct {
 
 // NewOrder returns the order of places under a commit and its mix (docs/SPEC.md section 4.3). leaf is the RFC 6962 leaf
 // hash of the commit entry. mix is nil exactly when the plan has no source with a value.
-func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
+func NewOrder(leaf tlog.Hash, c *audit.Commit, mix *audit.Mix) (Order, error) {
 	if (len(c.Context.Mixed()) == 0) != (mix == nil) {
-		return Order{}, fmt.Errorf("%w order: a plan without its mix, or a mix without a plan", ErrMalformed)
+		return Order{}, fmt.Errorf("%w order: a plan without its mix, or a mix without a plan", audit.ErrMalformed)
 	}
 	_, blind := c.Context.CoDealer()
 	o := Order{of: c.Context.Of, ranges: c.Context.Recipe.Ranges, blind: blind}
@@ -57,7 +58,7 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 	if err != nil {
 		return Order{}, err
 	}
-	if n := len(mix.Values); n > 0 && mix.Values[n-1].Source == SourceCut {
+	if n := len(mix.Values); n > 0 && mix.Values[n-1].Source == audit.SourceCut {
 		if p, err = shuffle.Cut(p, int(mix.Values[n-1].Cut)); err != nil {
 			return Order{}, err
 		}
@@ -67,7 +68,7 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 }
 
 // Give adds what the co-dealer gave for the places of a deal (docs/SPEC-BLIND.md section 1).
-func (o *Order) Give(d *Deal) {
+func (o *Order) Give(d *audit.Deal) {
 	if d.Blind == nil {
 		return
 	}
@@ -132,7 +133,7 @@ func ChildValues(parent []uint32, positions []uint16, indexes []uint32) ([]uint3
 	values := make([]uint32, len(indexes))
 	for i, x := range indexes {
 		if uint64(x) >= uint64(len(positions)) || int(positions[x]) >= len(parent) {
-			return nil, fmt.Errorf("%w child: no parent position for card %d", ErrMalformed, x)
+			return nil, fmt.Errorf("%w child: no parent position for card %d", audit.ErrMalformed, x)
 		}
 		values[i] = parent[positions[x]]
 	}

@@ -1,4 +1,4 @@
-package audit
+package openings
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 // TranscriptFormat is the format member of every transcript of this version.
@@ -29,26 +31,26 @@ type Transcript struct {
 	Terms     []byte   `json:"terms,omitempty"`     // the document of the terms; nil: none
 	// the signed checkpoint of all receipts, each of which is a text up to and with its empty line:
 	// genesis, commit, mix if any, deals and takeovers, close if closed
-	Checkpoint string     `json:"checkpoint"`
-	Receipts   []string   `json:"receipts"`
-	Witnessed  *Prefix    `json:"witnessed,omitempty"`  // an early cosigned checkpoint with the commit; nil: none
-	Keys       []Handover `json:"keys,omitempty"`       // of each signing key after the genesis's
-	Statements []string   `json:"statements,omitempty"` // signed notes of auditors
-	CoDealer   *CoDealer  `json:"co_dealer,omitempty"`  // with a co-dealer, and only then
-	Cards      []Card     `json:"cards"`                // openings, by place
+	Checkpoint string           `json:"checkpoint"`
+	Receipts   []string         `json:"receipts"`
+	Witnessed  *Prefix          `json:"witnessed,omitempty"`  // an early cosigned checkpoint with the commit; nil: none
+	Keys       []audit.Handover `json:"keys,omitempty"`       // of each signing key after the genesis's
+	Statements []string         `json:"statements,omitempty"` // signed notes of auditors
+	CoDealer   *CoDealer        `json:"co_dealer,omitempty"`  // with a co-dealer, and only then
+	Cards      []Card           `json:"cards"`                // openings, by place
 }
 
 // Prefix is an earlier checkpoint of a ledger, and what proves that its tree is the beginning of a larger one.
 type Prefix struct {
 	Checkpoint string `json:"checkpoint"` // signed
-	Last
+	audit.Last
 }
 
 // CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its own.
 type CoDealer struct {
-	Receipts []string   `json:"receipts"`        // of the order's commit, its deals and its close
-	Heads    []Last     `json:"heads,omitempty"` // of each checkpoint in the tree of the next one; nil: not shown
-	Keys     []Handover `json:"keys,omitempty"`  // as those of the house
+	Receipts []string         `json:"receipts"`        // of the order's commit, its deals and its close
+	Heads    []audit.Last     `json:"heads,omitempty"` // of each checkpoint in the tree of the next one; nil: not shown
+	Keys     []audit.Handover `json:"keys,omitempty"`  // as those of the house
 	// openings of the places of a deal that the close names as not played, by place
 	Unplayed []Card `json:"unplayed,omitempty"`
 }
@@ -88,11 +90,11 @@ func NewCard(place int, o Opening, cardName string) Card {
 // Opening returns the opening that c holds, or an ErrMalformed.
 func (c Card) Opening() (o Opening, err error) {
 	o = Opening{Position: c.Position, Value: c.Value}
-	if o.Salt, err = ParseHash(c.Salt); err == nil {
+	if o.Salt, err = audit.ParseHash(c.Salt); err == nil {
 		o.Proof, err = parseHashes(c.Proof)
 	}
 	if err != nil {
-		return Opening{}, fmt.Errorf("%w opening at place %d: %w", ErrMalformed, c.Place, err)
+		return Opening{}, fmt.Errorf("%w opening at place %d: %w", audit.ErrMalformed, c.Place, err)
 	}
 	return o, nil
 }
@@ -107,11 +109,11 @@ func hashTexts(all []tlog.Hash) []string {
 
 // parseHashes reads the hashes of a proof.
 func parseHashes(texts []string) (all []tlog.Hash, err error) {
-	if len(texts) > MaxProof {
-		return nil, fmt.Errorf("a proof of %d hashes, at most %d", len(texts), MaxProof)
+	if len(texts) > audit.MaxProof {
+		return nil, fmt.Errorf("a proof of %d hashes, at most %d", len(texts), audit.MaxProof)
 	}
 	for _, text := range texts {
-		h, err := ParseHash(text)
+		h, err := audit.ParseHash(text)
 		if err != nil {
 			return nil, err
 		}
@@ -140,24 +142,24 @@ var otherTranscript = regexp.MustCompile(`^\{"format":"shuffled/v([1-9][0-9]{0,9
 // bytes after the end are refused as ErrMalformed; a later format is ErrUnknown. The bytes inside are not checked.
 func ParseTranscript(b []byte) (*Transcript, error) {
 	if len(b) > MaxTranscript {
-		return nil, fmt.Errorf("%w transcript: %d bytes, at most %d", ErrMalformed, len(b), MaxTranscript)
+		return nil, fmt.Errorf("%w transcript: %d bytes, at most %d", audit.ErrMalformed, len(b), MaxTranscript)
 	}
 	if m := otherTranscript.FindSubmatch(b); m != nil && string(m[1]) != "1" {
-		return nil, fmt.Errorf("transcript version %s: %w", m[1], ErrUnknown)
+		return nil, fmt.Errorf("transcript version %s: %w", m[1], audit.ErrUnknown)
 	}
 	if n := countParts(b); n > maxParts {
-		return nil, fmt.Errorf("%w transcript: %d parts, at most %d", ErrMalformed, n, maxParts)
+		return nil, fmt.Errorf("%w transcript: %d parts, at most %d", audit.ErrMalformed, n, maxParts)
 	}
 	var t Transcript
 	if err := json.Unmarshal(b, &t, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, Short(err.Error()))
+		return nil, fmt.Errorf("%w transcript: %s", audit.ErrMalformed, audit.Short(err.Error()))
 	}
 	if t.Format != TranscriptFormat {
-		return nil, fmt.Errorf("%w transcript: its format is none", ErrMalformed)
+		return nil, fmt.Errorf("%w transcript: its format is none", audit.ErrMalformed)
 	}
 	again, err := t.Marshal()
 	if err != nil || !bytes.Equal(b, again) {
-		return nil, fmt.Errorf("%w transcript: not in its one form (compact, members in order)", ErrMalformed)
+		return nil, fmt.Errorf("%w transcript: not in its one form (compact, members in order)", audit.ErrMalformed)
 	}
 	return &t, nil
 }
@@ -200,7 +202,7 @@ func (s Statement) Text() string {
 // SignedStatement is a statement with the lines of its signatures, unchecked.
 type SignedStatement struct {
 	Statement
-	By   []Signer // in the order of the lines, each once
+	By   []audit.Signer // in the order of the lines, each once
 	note []byte
 }
 
@@ -211,7 +213,7 @@ var signerName = regexp.MustCompile(`^[\x21-\x2a\x2c-\x7e]{1,128}$`)
 func CheckSigner(name string) error {
 	if !signerName.MatchString(name) {
 		return fmt.Errorf("%q as the name of an auditor's key: it has 1 to 128 bytes of 0x21 to 0x7e and no plus sign",
-			Short(name))
+			audit.Short(name))
 	}
 	return nil
 }
@@ -226,9 +228,9 @@ var otherStatement = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})/statement\
 // returns ErrMalformed, or ErrUnknown for a statement of a later version.
 func ParseStatement(signed []byte) (SignedStatement, error) {
 	if m := otherStatement.FindSubmatch(signed); m != nil && string(m[1]) != "1" && len(signed) <= maxStatement {
-		return SignedStatement{}, fmt.Errorf("statement version %s: %w", m[1], ErrUnknown)
+		return SignedStatement{}, fmt.Errorf("statement version %s: %w", m[1], audit.ErrUnknown)
 	}
-	text, lines, err := SplitNote("statement", signed, maxStatement)
+	text, lines, err := audit.SplitNote("statement", signed, maxStatement)
 	if err != nil {
 		return SignedStatement{}, err
 	}
@@ -238,9 +240,9 @@ func ParseStatement(signed []byte) (SignedStatement, error) {
 	}
 	for _, l := range lines {
 		if err := CheckSigner(l.Name); err != nil {
-			return SignedStatement{}, fmt.Errorf("%w statement: %w", ErrMalformed, err)
+			return SignedStatement{}, fmt.Errorf("%w statement: %w", audit.ErrMalformed, err)
 		}
-		s.By = append(s.By, Signer{l.Name, l.Hash})
+		s.By = append(s.By, audit.Signer{Name: l.Name, ID: l.Hash})
 	}
 	return s, nil
 }
@@ -250,10 +252,10 @@ func parseStatement(text string) (s Statement, err error) {
 	lines := append(strings.Split(text, "\n"), make([]string, 4)...)
 	s.Origin = lines[1]
 	s.ID, _ = strconv.ParseUint(lines[2], 10, 64)
-	s.Commit, _ = ParseHash(lines[3])
-	s.Disclosed, _ = ParseHash(lines[4])
-	if s.Text() != text || s.ID == 0 || s.ID > MaxInteger || CheckOrigin(s.Origin) != nil {
-		return Statement{}, fmt.Errorf("%w statement: not in its one form", ErrMalformed)
+	s.Commit, _ = audit.ParseHash(lines[3])
+	s.Disclosed, _ = audit.ParseHash(lines[4])
+	if s.Text() != text || s.ID == 0 || s.ID > audit.MaxInteger || audit.CheckOrigin(s.Origin) != nil {
+		return Statement{}, fmt.Errorf("%w statement: not in its one form", audit.ErrMalformed)
 	}
 	return s, nil
 }

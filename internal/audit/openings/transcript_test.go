@@ -1,4 +1,4 @@
-package audit
+package openings
 
 import (
 	"fmt"
@@ -11,30 +11,33 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 	"pgregory.net/rapid"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 func sampleTranscript() *Transcript {
-	h := newHouse()
+	h := spec.NewHouse()
 	return &Transcript{Format: TranscriptFormat, ID: 2, Recipient: "seat-1",
 		Deck:       []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
-		Checkpoint: h.signed(3), Receipts: []string{h.receipt(0, 3, ""), h.receipt(2, 3, "")},
+		Checkpoint: h.Signed(3), Receipts: []string{h.Receipt(0, 3, ""), h.Receipt(2, 3, "")},
 		Cards: []Card{sampleCard(0, 3, "As"), sampleCard(4095, 4, "")}}
 }
 
 // sampleCard is a card of five, by the reference.
 func sampleCard(place, position int, name string) Card {
-	c := commit(5)
-	card := Card{Place: place, Position: position, Value: c.values[position], Card: name,
-		Salt: refBase64(c.salts[32*position : 32*position+32]), Proof: []string{}}
-	for _, h := range refPath(position, c.leaves) {
-		card.Proof = append(card.Proof, refBase64(h))
+	c := spec.NewCommitted(5)
+	card := Card{Place: place, Position: position, Value: c.Values[position], Card: name,
+		Salt: spec.Base64(c.Salts[32*position : 32*position+32]), Proof: []string{}}
+	for _, h := range spec.Path(position, c.Leaves) {
+		card.Proof = append(card.Proof, spec.Base64(h))
 	}
 	return card
 }
 
 // TestNewCard: an opening as JSON is the reference's.
 func TestNewCard(t *testing.T) {
-	tree := treeOf(commit(5), 5)
+	tree := treeOf(spec.NewCommitted(5), 5)
 	for p := range 5 {
 		if diff := cmp.Diff(sampleCard(7, p, "As"), NewCard(7, tree.Open(p), "As")); diff != "" {
 			t.Errorf("position %d (-want +got):\n%s", p, diff)
@@ -48,8 +51,8 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 	text := rapid.StringN(0, 20, 60)
 	card := rapid.Custom(func(t *rapid.T) Card {
 		o := Opening{Position: rapid.IntRange(0, 4095).Draw(t, "position"), Value: rapid.Uint32().Draw(t, "value"),
-			Salt: [32]byte(genHash().Draw(t, "salt"))}
-		for _, h := range rapid.SliceOfN(genHash(), 0, 12).Draw(t, "proof") {
+			Salt: [32]byte(spec.GenHash().Draw(t, "salt"))}
+		for _, h := range rapid.SliceOfN(spec.GenHash(), 0, 12).Draw(t, "proof") {
 			o.Proof = append(o.Proof, tlog.Hash(h))
 		}
 		c := NewCard(rapid.IntRange(0, 4095).Draw(t, "place"), o, text.Draw(t, "card"))
@@ -60,18 +63,18 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 		return c
 	})
 	prefix := rapid.Custom(func(t *rapid.T) Prefix {
-		last := Last{Leaf: tlog.Hash(genHash().Draw(t, "leaf")), Proof: tlog.RecordProof{}}
+		last := audit.Last{Leaf: tlog.Hash(spec.GenHash().Draw(t, "leaf")), Proof: tlog.RecordProof{}}
 		for range rapid.IntRange(0, 3).Draw(t, "hashes") {
-			last.Proof = append(last.Proof, tlog.Hash(genHash().Draw(t, "hash")))
+			last.Proof = append(last.Proof, tlog.Hash(spec.GenHash().Draw(t, "hash")))
 		}
 		return Prefix{text.Draw(t, "checkpoint"), last}
 	})
-	key := rapid.Custom(func(t *rapid.T) Handover {
-		return Handover{text.Draw(t, "receipt"), text.Draw(t, "checkpoint")}
+	key := rapid.Custom(func(t *rapid.T) audit.Handover {
+		return audit.Handover{Receipt: text.Draw(t, "receipt"), Checkpoint: text.Draw(t, "checkpoint")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		tr := &Transcript{Format: TranscriptFormat, ID: genIndex(0).Draw(t, "id"), Recipient: text.Draw(t, "recipient"),
-			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Checkpoint: text.Draw(t, "checkpoint"),
+		tr := &Transcript{Format: TranscriptFormat, ID: spec.GenIndex(0).Draw(t, "id"), Recipient: text.Draw(t,
+			"recipient"), Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Checkpoint: text.Draw(t, "checkpoint"),
 			Receipts:   rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
 			Witnessed:  rapid.Ptr(prefix, true).Draw(t, "witnessed"),
 			Keys:       rapid.SliceOfN(key, 0, 3).Draw(t, "keys"),
@@ -111,7 +114,7 @@ func TestTranscriptCharacters(t *testing.T) {
 				continue
 			}
 			if _, err := ParseTranscript([]byte(strings.Replace(b, `"deck":[`+one, `"deck":[`+other,
-				1))); faultOf(err) != malformed {
+				1))); spec.FaultOf(err) != spec.Malformed {
 				t.Errorf("%U as %s: %v", r, other, err)
 			}
 		}
@@ -153,7 +156,7 @@ func TestTranscriptSpaces(t *testing.T) {
 	}
 	for _, at := range structure(b) {
 		for _, space := range []string{" ", "\n", "\t", "\r", "\x00", "\ufeff", "\u00a0", ","} {
-			if _, err := ParseTranscript([]byte(b[:at] + space + b[at:])); faultOf(err) != malformed {
+			if _, err := ParseTranscript([]byte(b[:at] + space + b[at:])); spec.FaultOf(err) != spec.Malformed {
 				t.Fatalf("%q at %d of %d: %v", space, at, len(b), err)
 			}
 		}
@@ -168,7 +171,7 @@ func TestTranscriptDamaged(t *testing.T) {
 	tr.Receipts = []string{"r0\n", "r1"}
 	b := refTranscript(tr)
 	for n := range b {
-		if _, err := ParseTranscript([]byte(b[:n])); faultOf(err) != malformed {
+		if _, err := ParseTranscript([]byte(b[:n])); spec.FaultOf(err) != spec.Malformed {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
 	}
@@ -220,7 +223,7 @@ func holdMembers(t *testing.T, members []string, optional []int, whole func([]st
 	}
 	bad := func(what string, changed []string) {
 		t.Helper()
-		if _, err := ParseTranscript([]byte(whole(changed))); faultOf(err) != malformed {
+		if _, err := ParseTranscript([]byte(whole(changed))); spec.FaultOf(err) != spec.Malformed {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -278,20 +281,20 @@ func holdMembers(t *testing.T, members []string, optional []int, whole func([]st
 func TestTranscriptFormats(t *testing.T) {
 	good := refTranscript(sampleTranscript())
 	for _, c := range []struct{ name, text, want string }{
-		{"version 2 cut short", `{"format":"shuffled/v2/transcript","id":`, unknown},
-		{"a version of ten digits", `{"format":"shuffled/v1234567890/transcript"`, unknown},
-		{"a version of eleven", `{"format":"shuffled/v12345678901/transcript"`, malformed},
-		{"no version", strings.Replace(good, "/v1/", "/v/", 1), malformed},
-		{"another word", strings.Replace(good, "/v1/transcript", "/v2/transcripts", 1), malformed},
-		{"another format altogether", strings.Replace(good, "shuffled/v1", "shuffler/v2", 1), malformed},
+		{"version 2 cut short", `{"format":"shuffled/v2/transcript","id":`, spec.Unknown},
+		{"a version of ten digits", `{"format":"shuffled/v1234567890/transcript"`, spec.Unknown},
+		{"a version of eleven", `{"format":"shuffled/v12345678901/transcript"`, spec.Malformed},
+		{"no version", strings.Replace(good, "/v1/", "/v/", 1), spec.Malformed},
+		{"another word", strings.Replace(good, "/v1/transcript", "/v2/transcripts", 1), spec.Malformed},
+		{"another format altogether", strings.Replace(good, "shuffled/v1", "shuffler/v2", 1), spec.Malformed},
 		{"version 2 behind a space", strings.Replace(good, `{"format":"shuffled/v1`, `{"format": "shuffled/v2`, 1),
-			malformed},
-		{"null for a format", `{"format":null,"id":1,"receipts":[],"cards":[]}`, malformed},
-		{"an empty object", `{}`, malformed},
-		{"nothing", ``, malformed},
-		{"deeply nested", strings.Repeat("[", 20_000), malformed},
+			spec.Malformed},
+		{"null for a format", `{"format":null,"id":1,"receipts":[],"cards":[]}`, spec.Malformed},
+		{"an empty object", `{}`, spec.Malformed},
+		{"nothing", ``, spec.Malformed},
+		{"deeply nested", strings.Repeat("[", 20_000), spec.Malformed},
 	} {
-		if tr, err := ParseTranscript([]byte(c.text)); faultOf(err) != c.want || tr != nil {
+		if tr, err := ParseTranscript([]byte(c.text)); spec.FaultOf(err) != c.want || tr != nil {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
@@ -315,9 +318,9 @@ func TestTranscriptLimit(t *testing.T) {
 	t.Parallel()
 	start, end, _ := strings.Cut(refTranscript(&Transcript{Format: TranscriptFormat, ID: 1, Receipts: []string{"RRR"}}),
 		"RRR")
-	for n, want := range map[int]string{32 << 20: "", 32<<20 + 1: malformed} {
+	for n, want := range map[int]string{32 << 20: "", 32<<20 + 1: spec.Malformed} {
 		b := []byte(start + strings.Repeat("x", n-len(start)-len(end)) + end)
-		if _, err := ParseTranscript(b); faultOf(err) != want || len(b) != n {
+		if _, err := ParseTranscript(b); spec.FaultOf(err) != want || len(b) != n {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
@@ -332,17 +335,17 @@ func TestCardOpening(t *testing.T) {
 	good := c.Salt
 	stray := good[:42] + string(good[42]+1) + "="
 	for name, s := range map[string]string{
-		"empty": "", "no padding": good[:43], "31 bytes": refBase64(make([]byte, 31)),
-		"33 bytes": refBase64(make([]byte, 33)), "a newline": good[:20] + "\n" + good[20:],
+		"empty": "", "no padding": good[:43], "31 bytes": spec.Base64(make([]byte, 31)),
+		"33 bytes": spec.Base64(make([]byte, 33)), "a newline": good[:20] + "\n" + good[20:],
 		"a newline at the end": good + "\n", "a carriage return": good[:43] + "\r" + "=", "stray bits": stray,
-		"another alphabet": strings.Repeat("-", 43) + "=", "hexadecimal": hexed(make([]byte, 32)).String(),
+		"another alphabet": strings.Repeat("-", 43) + "=", "hexadecimal": spec.Hexed(make([]byte, 32)).String(),
 		"a space": " " + good[1:], "more padding": good + "=", "padding in the middle": good[:21] + "=" + good[22:],
 	} {
 		salted, proved := c, c
 		salted.Salt = s
 		proved.Proof = append(slices.Clone(c.Proof), s)
 		for what, c := range map[string]Card{"salt": salted, "proof": proved} {
-			if o, err := c.Opening(); faultOf(err) != malformed || o.Proof != nil {
+			if o, err := c.Opening(); spec.FaultOf(err) != spec.Malformed || o.Proof != nil {
 				t.Errorf("%s of %s: %v", what, name, err)
 			}
 		}
@@ -352,7 +355,7 @@ func TestCardOpening(t *testing.T) {
 		t.Errorf("63 hashes: %v", err)
 	}
 	c.Proof = append(c.Proof, good)
-	if _, err := c.Opening(); faultOf(err) != malformed {
+	if _, err := c.Opening(); spec.FaultOf(err) != spec.Malformed {
 		t.Errorf("64 hashes: %v", err)
 	}
 }
@@ -370,15 +373,16 @@ func TestTranscriptErrorsArePrintable(t *testing.T) {
 
 // refStatement is the text of docs/SPEC.md section 8.1, written by hand.
 func refStatement(origin string, id uint64, commit, disclosed []byte) string {
-	return fmt.Sprintf("shuffled/v1/statement\n%s\n%d\n%s\n%s\norder ok\n", origin, id, refBase64(commit),
-		refBase64(disclosed))
+	return fmt.Sprintf("shuffled/v1/statement\n%s\n%d\n%s\n%s\norder ok\n", origin, id, spec.Base64(commit),
+		spec.Base64(disclosed))
 }
 
 // sampleStatement is signed by two auditors.
 func sampleStatement() string {
-	h := newHouse()
-	text := refStatement(sampleOrigin, 2, h.leaves[2], h.leaves[4])
-	return refNote(text, refSign(text, "lab.example", signer("lab")), refSign(text, "regulator", signer("regulator")))
+	h := spec.NewHouse()
+	text := refStatement(spec.SampleOrigin, 2, h.Leaves[2], h.Leaves[4])
+	return spec.Note(text, spec.Sign(text, "lab.example", spec.Signer("lab")), spec.Sign(text, "regulator",
+		spec.Signer("regulator")))
 }
 
 // TestStatementAgreesWithReference: any statement has the reference's text, is read back
@@ -386,9 +390,9 @@ func sampleStatement() string {
 func TestStatementAgreesWithReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := Statement{Origin: genOrigin().Draw(t, "origin"),
-			ID: genIndex(1).Draw(t, "id"), Commit: tlog.Hash(genHash().Draw(t, "commit")),
-			Disclosed: tlog.Hash(genHash().Draw(t, "disclosed"))}
+		s := Statement{Origin: spec.GenOrigin().Draw(t, "origin"),
+			ID: spec.GenIndex(1).Draw(t, "id"), Commit: tlog.Hash(spec.GenHash().Draw(t, "commit")),
+			Disclosed: tlog.Hash(spec.GenHash().Draw(t, "disclosed"))}
 		if want := refStatement(s.Origin, s.ID, s.Commit[:], s.Disclosed[:]); s.Text() != want {
 			t.Fatalf("%q, want %q", s.Text(), want)
 		}
@@ -401,7 +405,7 @@ func TestStatementAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := ParseVKey(vkey)
+		key, err := audit.ParseVKey(vkey)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -410,7 +414,8 @@ func TestStatementAgreesWithReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := ParseStatement(signed)
-		if err != nil || got.Statement != s || len(got.By) != 1 || got.By[0] != (Signer{name, key.KeyHash()}) {
+		if err != nil || got.Statement != s || len(got.By) != 1 ||
+			got.By[0] != (audit.Signer{Name: name, ID: key.KeyHash()}) {
 			t.Fatalf("%q reads as %+v, %v", signed, got, err)
 		}
 		if !got.SignedBy(key) {
@@ -436,7 +441,7 @@ func TestStatementSigners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Statement{Origin: sampleOrigin, ID: 2}).Sign(signer); err == nil {
+		if _, err := (Statement{Origin: spec.SampleOrigin, ID: 2}).Sign(signer); err == nil {
 			t.Errorf("%q signs", name)
 		}
 	}
@@ -445,12 +450,13 @@ func TestStatementSigners(t *testing.T) {
 // FuzzParseStatement: whatever parses has the same text in front of its signatures.
 func FuzzParseStatement(f *testing.F) {
 	good := sampleStatement()
-	seeds(f, 4, []string{good, strings.Replace(good, "/v1/", "/v2/", 1), strings.Replace(good, "\n2\n", "\n02\n", 1),
-		strings.Replace(good, "—", "-", 1), newHouse().signed(11)})
+	spec.Seeds(f, 4, []string{good, strings.Replace(good, "/v1/", "/v2/", 1), strings.Replace(good, "\n2\n", "\n02\n",
+		1), strings.Replace(good, "—", "-", 1), spec.NewHouse().Signed(11)})
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseStatement([]byte(text))
 		if err != nil {
-			if f := faultOf(err); f != malformed && (f != unknown || !strings.HasPrefix(text, "shuffled/v")) {
+			if f := spec.FaultOf(err); f != spec.Malformed &&
+				(f != spec.Unknown || !strings.HasPrefix(text, "shuffled/v")) {
 				t.Fatal(err)
 			}
 			return

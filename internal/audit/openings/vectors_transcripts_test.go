@@ -1,4 +1,4 @@
-package audit
+package openings
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 type transcriptCase struct {
@@ -18,23 +21,23 @@ type transcriptCase struct {
 }
 
 type transcriptVectors struct {
-	vectorHead
+	spec.VectorHead
 	Good []transcriptCase `json:"good"`
 	Bad  []transcriptCase `json:"bad"`
 }
 
-var transcriptHead = newHead("transcripts",
+var transcriptHead = spec.NewHead("transcripts",
 	"The form of transcripts, docs/SPEC.md section 8: step format of section 10.1 without the receipts, which are in receipts.json, and without the limits.",
 	"good: a reader takes text and would write the same bytes. bad: want is malformed or unknown (section 1.4).")
 
 func makeTranscripts() transcriptVectors {
-	v := transcriptVectors{vectorHead: transcriptHead}
+	v := transcriptVectors{VectorHead: transcriptHead}
 	tr := sampleTranscript()
 	opening, err := tr.Cards[0].Opening()
 	if err != nil {
 		panic(err)
 	}
-	last := Last{opening.Salt, opening.Proof}
+	last := audit.Last{Leaf: opening.Salt, Proof: opening.Proof}
 	for _, c := range []struct {
 		name   string
 		change func(*Transcript)
@@ -48,29 +51,29 @@ func makeTranscripts() transcriptVectors {
 			t.Witnessed = &Prefix{t.Checkpoint, last}
 		}},
 		{"an early checkpoint that is the file's own in a tree of one entry", func(t *Transcript) {
-			t.Witnessed = &Prefix{t.Checkpoint, Last{last.Leaf, nil}}
+			t.Witnessed = &Prefix{t.Checkpoint, audit.Last{Leaf: last.Leaf, Proof: nil}}
 		}},
 		{"with the hand-over of a signing key", func(t *Transcript) {
-			t.Keys = []Handover{{t.Receipts[1], t.Checkpoint}}
+			t.Keys = []audit.Handover{{Receipt: t.Receipts[1], Checkpoint: t.Checkpoint}}
 		}},
 		{"with an auditor's statement", func(t *Transcript) { t.Statements = []string{sampleStatement()} }},
 		{"takeovers among the receipts", func(t *Transcript) {
-			s := newStory()
-			id := s.then(s.commit("t"))
-			s.then(s.takeover(id, "dealer-2", 1))
-			s.then(s.takeover(id, "dealer-2", 2))
-			s.then(of("dealer-2", s.deal(id, 0, 4)))
-			s.then(s.takeover(id, "dealer-3", 1))
-			s.then(of("dealer-3", s.close(id, 2)))
-			h := new(house)
-			for _, e := range s.entries {
-				h.entries = append(h.entries, e.bytes())
-				h.leaves = append(h.leaves, refEntryLeaf(e.bytes()))
+			s := spec.NewStory()
+			id := s.Then(s.Commit("t"))
+			s.Then(s.Takeover(id, "dealer-2", 1))
+			s.Then(s.Takeover(id, "dealer-2", 2))
+			s.Then(spec.Of("dealer-2", s.Deal(id, 0, 4)))
+			s.Then(s.Takeover(id, "dealer-3", 1))
+			s.Then(spec.Of("dealer-3", s.Close(id, 2)))
+			h := new(spec.House)
+			for _, e := range s.Entries {
+				h.Entries = append(h.Entries, e.Bytes())
+				h.Leaves = append(h.Leaves, spec.EntryLeaf(e.Bytes()))
 			}
-			t.Checkpoint, t.Receipts = h.signed(len(s.entries)), nil
-			for i := range s.entries {
+			t.Checkpoint, t.Receipts = h.Signed(len(s.Entries)), nil
+			for i := range s.Entries {
 				if i != 1 { // the start of the daemon
-					t.Receipts = append(t.Receipts, h.receipt(i, len(s.entries), ""))
+					t.Receipts = append(t.Receipts, h.Receipt(i, len(s.Entries), ""))
 				}
 			}
 		}},
@@ -79,7 +82,7 @@ func makeTranscripts() transcriptVectors {
 				t.Receipts = slices.Repeat([]string{"r"}, 4116)
 			}},
 		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
-		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
+		{"the largest id", func(t *Transcript) { t.ID = spec.MaxInteger }},
 		{"names with every escape and with what needs none", func(t *Transcript) {
 			t.Deck = []string{"\" \\ \b \f \n \r \t \x00 \x1f", "/ < > & ' \x7f \u0080 \u2028 \u2029 é 🂡"}
 		}},
@@ -96,12 +99,12 @@ func makeTranscripts() transcriptVectors {
 		if !strings.Contains(good, old) {
 			panic("nothing to replace: " + old)
 		}
-		add(name, malformed, strings.Replace(good, old, with, 1))
+		add(name, spec.Malformed, strings.Replace(good, old, with, 1))
 	}
 	edit("a space after a colon", `"id":2`, `"id": 2`)
 	edit("a space after a comma", `,"id"`, `, "id"`)
-	add("a newline at the end", malformed, good+"\n")
-	add("a byte order mark", malformed, "\ufeff"+good)
+	add("a newline at the end", spec.Malformed, good+"\n")
+	add("a byte order mark", spec.Malformed, "\ufeff"+good)
 	edit("members in another order", `"format":"shuffled/v1/transcript","id":2`,
 		`"id":2,"format":"shuffled/v1/transcript"`)
 	edit("members of a card in another order", `"place":0,"position":3`, `"position":3,"place":0`)
@@ -138,9 +141,9 @@ func makeTranscripts() transcriptVectors {
 	edit("a surrogate pair as escapes", `"As"`, `"\ud83c\udca1"`)
 	edit("a raw newline in a string", `"As"`, "\"A\ns\"")
 	edit("a comma at the end of a list", `"Kd"]`, `"Kd",]`)
-	add("two objects", malformed, good+good)
-	add("no object", malformed, "[]")
-	add("no format", malformed, strings.Replace(good, `"format":"shuffled/v1/transcript",`, "", 1))
+	add("two objects", spec.Malformed, good+good)
+	add("no object", spec.Malformed, "[]")
+	add("no format", spec.Malformed, strings.Replace(good, `"format":"shuffled/v1/transcript",`, "", 1))
 	early := `,"witnessed":{"checkpoint":"w","leaf":"` + tr.Cards[0].Salt + `","proof":[]}`
 	edit("an early checkpoint that is a text", `,"cards"`, `,"witnessed":"w","cards"`)
 	edit("null for the early checkpoint", `,"cards"`, `,"witnessed":null,"cards"`)
@@ -162,23 +165,23 @@ func makeTranscripts() transcriptVectors {
 	edit("version 0", "/v1/", "/v0/")
 	edit("a version with a leading zero", "/v1/", "/v02/")
 	edit("another format", "/v1/transcript", "/v1/receipt")
-	add("a later format", unknown, strings.Replace(good, "/v1/", "/v2/", 1))
-	add("a later format with other members", unknown,
+	add("a later format", spec.Unknown, strings.Replace(good, "/v1/", "/v2/", 1))
+	add("a later format with other members", spec.Unknown,
 		`{"format":"shuffled/v2/transcript","shuffle":{"id":2},"pages":[]}`)
-	add("a later format and nothing that JSON is", unknown, `{"format":"shuffled/v10/transcript"`)
+	add("a later format and nothing that JSON is", spec.Unknown, `{"format":"shuffled/v10/transcript"`)
 	return v
 }
 
 func TestTranscriptVectorsAreTheReferences(t *testing.T) {
 	v := makeTranscripts()
-	holdVectors(t, "transcripts", encodeVectors(t, v.vectorHead, "good", v.Good, "bad", v.Bad))
+	spec.HoldVectors(t, "transcripts", spec.EncodeVectors(t, v.VectorHead, "good", v.Good, "bad", v.Bad))
 }
 
 func loadTranscripts(t testing.TB) (v transcriptVectors) {
 	t.Helper()
-	loadVectors(t, "transcripts", &v.vectorHead, &v)
-	wantCases(t, "good transcripts", 5, v.Good, func(c transcriptCase) string { return c.Name })
-	wantCases(t, "bad transcripts", 30, v.Bad, func(c transcriptCase) string { return c.Name })
+	spec.LoadVectors(t, "transcripts", &v.VectorHead, &v)
+	spec.WantCases(t, "good transcripts", 5, v.Good, func(c transcriptCase) string { return c.Name })
+	spec.WantCases(t, "bad transcripts", 30, v.Bad, func(c transcriptCase) string { return c.Name })
 	return v
 }
 
@@ -198,7 +201,7 @@ func TestTranscriptVectors(t *testing.T) {
 		}
 	}
 	for _, c := range v.Bad {
-		if _, err := ParseTranscript([]byte(c.Text)); faultOf(err) != c.Want {
+		if _, err := ParseTranscript([]byte(c.Text)); spec.FaultOf(err) != c.Want {
 			t.Errorf("%s: %v, want %s", c.Name, err, c.Want)
 		}
 	}

@@ -1,10 +1,13 @@
-package audit
+package rules
 
 import (
 	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"sync"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // Attempts at entries of owners, credentials and administrators.
@@ -16,20 +19,21 @@ type attemptAdmin struct {
 
 var attemptAdmins = sync.OnceValue(func() (list []attemptAdmin) {
 	for i := range 8 {
-		list = append(list, attemptAdmin{adminSigner(fmt.Sprint(i)), adminKey(fmt.Sprint(i))})
+		list = append(list, attemptAdmin{spec.AdminSigner(fmt.Sprint(i)), spec.AdminKey(fmt.Sprint(i))})
 	}
 	return list
 })
 
 // administrators makes a quarter of the ledgers production.
-func (a attempts) administrators(g *Genesis) {
+func (a attempts) administrators(g *audit.Genesis) {
 	g.Production = a.pick(0, 3) == 0
 	n := a.pick(0, 3)
 	if g.Production && n < 2 && !a.odd() {
 		n = 2
 	}
 	for i := range n {
-		g.Administrators = append(g.Administrators, Administrator{fmt.Sprint("x", i), attemptAdmins()[i].key})
+		g.Administrators = append(g.Administrators,
+			audit.Administrator{Name: fmt.Sprint("x", i), Key: attemptAdmins()[i].key})
 	}
 	if g.Production && !a.odd() || n >= 2 && a.pick(0, 1) == 0 || a.odd() {
 		g.TwoPersons = a.listed(g.Production && !a.odd())
@@ -38,12 +42,12 @@ func (a attempts) administrators(g *Genesis) {
 }
 
 // listed are acts that need two.
-func (a attempts) listed(production bool) (acts []Act) {
-	for act := ActPolicy; act <= ActCoDealer; act++ {
-		if act == ActCancel {
+func (a attempts) listed(production bool) (acts []audit.Act) {
+	for act := audit.ActPolicy; act <= audit.ActCoDealer; act++ {
+		if act == audit.ActCancel {
 			continue
 		}
-		if production && act >= ActAdministrator || a.pick(0, 2) == 0 {
+		if production && act >= audit.ActAdministrator || a.pick(0, 2) == 0 {
 			acts = append(acts, act)
 		}
 	}
@@ -56,15 +60,15 @@ func (a attempts) listed(production bool) (acts []Act) {
 // guarded tells whether a credential is asked for.
 func (a attempts) guarded() bool {
 	return a.m.genesis().Production ||
-		any1(a.m, func(c *Credential) bool { return c.Kind == CredentialCreated })
+		any1(a.m, func(c *audit.Credential) bool { return c.Kind == audit.CredentialCreated })
 }
 
 // held are the credentials of an identity that are good for a role.
-func (a attempts) held(identity string, role Role, now int64) (ids []string) {
-	for _, i := range all(a.m, func(c *Credential) bool {
-		return c.Kind == CredentialCreated && c.Identity == identity && c.Role == role
+func (a attempts) held(identity string, role audit.Role, now int64) (ids []string) {
+	for _, i := range all(a.m, func(c *audit.Credential) bool {
+		return c.Kind == audit.CredentialCreated && c.Identity == identity && c.Role == role
 	}) {
-		c := a.m[i].Body.(*Credential)
+		c := a.m[i].Body.(*audit.Credential)
 		if _, revoked := a.m.credential(c.ID); revoked < 0 && (c.Expires == 0 || now < c.Expires) {
 			ids = append(ids, c.ID)
 		}
@@ -73,44 +77,44 @@ func (a attempts) held(identity string, role Role, now int64) (ids []string) {
 }
 
 // actor is who may write b, most often.
-func (a attempts) actor(b Body, now int64) Actor {
-	by := Actor{[]string{"a", "a", "a", "b"}[a.pick(0, 3)], "c9"}
+func (a attempts) actor(b audit.Body, now int64) audit.Actor {
+	by := audit.Actor{Identity: []string{"a", "a", "a", "b"}[a.pick(0, 3)], Credential: "c9"}
 	role := rolesFor(b)[0]
 	id, plays := uint64(0), true
 	switch b := b.(type) {
-	case *Mix:
+	case *audit.Mix:
 		id = b.Shuffle
-	case *Deal:
+	case *audit.Deal:
 		id = b.Shuffle
-	case *Reveal:
+	case *audit.Reveal:
 		id = b.Shuffle
 		if a.m.begun(id) {
 			id = a.m.newest(id)
 		}
-	case *DisclosureEntry:
+	case *audit.DisclosureEntry:
 		if _, identity := a.m.toDisclose(); identity != "" && !a.odd() {
 			by.Identity = identity
-			for _, i := range all(a.m, func(*Close) bool { return true }) {
+			for _, i := range all(a.m, func(*audit.Close) bool { return true }) {
 				by.Credential = a.m[i].Actor.Credential
 			}
 			return by
 		}
 		plays = false
-	case *Close:
+	case *audit.Close:
 		id = b.Shuffle
-		if b.Outcome == OutcomeExpired && a.pick(0, 1) == 0 {
-			return Daemon
+		if b.Outcome == audit.OutcomeExpired && a.pick(0, 1) == 0 {
+			return audit.Daemon
 		}
-	case *Commit:
+	case *audit.Commit:
 		if b.Context.Parent != nil {
 			id = b.Context.Parent.ID
 		}
-	case *Takeover:
+	case *audit.Takeover:
 		plays = false
 	default:
 		plays = false
 		if a.pick(0, 3) > 0 {
-			return []Actor{Daemon, Operator}[a.pick(0, 1)]
+			return []audit.Actor{audit.Daemon, audit.Operator}[a.pick(0, 1)]
 		}
 	}
 	if plays && !a.odd() {
@@ -119,10 +123,10 @@ func (a attempts) actor(b Body, now int64) Actor {
 		}
 	}
 	if a.odd() {
-		return []Actor{Daemon, Operator}[a.pick(0, 1)]
+		return []audit.Actor{audit.Daemon, audit.Operator}[a.pick(0, 1)]
 	}
-	if a.guarded() && role != RoleDealer && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
-		return Operator
+	if a.guarded() && role != audit.RoleDealer && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
+		return audit.Operator
 	}
 	if a.guarded() && plays && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
 		by.Identity = "a"
@@ -133,21 +137,21 @@ func (a attempts) actor(b Body, now int64) Actor {
 	return by
 }
 
-func (a attempts) takeover() *Takeover {
-	return &Takeover{Shuffle: a.of(a.m.open()), Extent: Extent(a.pick(1, 2)), Reason: "r"}
+func (a attempts) takeover() *audit.Takeover {
+	return &audit.Takeover{Shuffle: a.of(a.m.open()), Extent: audit.Extent(a.pick(1, 2)), Reason: "r"}
 }
 
-func (a attempts) credential(now int64) *Credential {
-	created := all(a.m, func(c *Credential) bool { return c.Kind == CredentialCreated })
+func (a attempts) credential(now int64) *audit.Credential {
+	created := all(a.m, func(c *audit.Credential) bool { return c.Kind == audit.CredentialCreated })
 	if len(created) > 0 && a.pick(0, 3) == 0 {
-		return &Credential{Kind: CredentialRevoked, ID: a.m[created[a.pick(0, len(created)-1)]].Body.(*Credential).ID,
+		return &audit.Credential{Kind: audit.CredentialRevoked, ID: a.m[created[a.pick(0, len(created)-1)]].Body.(*audit.Credential).ID,
 			Reason: "r"}
 	}
-	c := &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: FormToken,
-		Role:     Role(a.pick(1, 5)),
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: audit.FormToken,
+		Role:     audit.Role(a.pick(1, 5)),
 		Identity: []string{"a", "b"}[a.pick(0, 1)]}
 	if a.pick(0, 1) == 0 {
-		c.Role = []Role{RoleDealer, RoleAdmin, RoleBlind}[a.pick(0, 2)]
+		c.Role = []audit.Role{audit.RoleDealer, audit.RoleAdmin, audit.RoleBlind}[a.pick(0, 2)]
 	}
 	if a.pick(0, 9) == 0 {
 		c.Expires = now + int64(a.pick(0, 5000))
@@ -165,24 +169,24 @@ func (a attempts) credential(now int64) *Credential {
 }
 
 // approved is the entry that the newest act approves, or that one which waits does.
-func (a attempts) approved() (Entry, bool) {
+func (a attempts) approved() (audit.Entry, bool) {
 	if a.m.due() && !a.odd() {
-		e, ok := a.pending[a.m[len(a.m)-1].Body.(*ActEntry).Digest]
+		e, ok := a.pending[a.m[len(a.m)-1].Body.(*audit.ActEntry).Digest]
 		return e, ok
 	}
 	if waiting := a.m.waiting(); len(waiting) > 0 && a.pick(0, 5) == 0 {
-		e, ok := a.pending[a.m[waiting[a.pick(0, len(waiting)-1)]].Body.(*ActEntry).Digest]
+		e, ok := a.pending[a.m[waiting[a.pick(0, len(waiting)-1)]].Body.(*audit.ActEntry).Digest]
 		return e, ok
 	}
-	return Entry{}, false
+	return audit.Entry{}, false
 }
 
 // act is signed by two, or by one where that may do.
-func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
-	b := &ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(1, len(a.m))),
+func (a attempts) act(act audit.Act, digest [32]byte, now int64) *audit.ActEntry {
+	b := &audit.ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(1, len(a.m))),
 		Expires: now + []int64{1, 1000, 1001, 2000, 86_400_000}[a.pick(0, 4)]}
 	if a.odd() {
-		b.Act = Act(a.pick(1, 13))
+		b.Act = audit.Act(a.pick(1, 13))
 	}
 	if a.odd() {
 		b.Previous = a.index()
@@ -203,17 +207,17 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	if len(names) == 0 {
 		names = []string{"x0"}
 	}
-	alone := slices.Contains([]Act{ActAdoptHead, ActLatchClear, ActKillClear, ActCancel}, act) && a.pick(0, 2) > 0 ||
+	alone := slices.Contains([]audit.Act{audit.ActAdoptHead, audit.ActLatchClear, audit.ActKillClear, audit.ActCancel}, act) && a.pick(0, 2) > 0 ||
 		a.odd()
 	for len(names) > 2 || len(names) > 1 && alone {
 		i := a.pick(0, len(names)-1)
 		names = slices.Delete(names, i, i+1)
 	}
-	genesis := refSum(refBytes(a.m[0]))
+	genesis := spec.Sum(refBytes(a.m[0]))
 	for _, name := range names {
 		i := slices.IndexFunc(attemptAdmins(), func(k attemptAdmin) bool { return string(k.key) == inForce[name] })
 		text := b.Signed([32]byte(genesis))
-		s := ActSignature{Administrator: name,
+		s := audit.ActSignature{Administrator: name,
 			Signature: [64]byte(ed25519.Sign(attemptAdmins()[max(i, 0)].private, text))}
 		if a.odd() {
 			s.Signature[a.pick(0, 63)] ^= 1
@@ -223,29 +227,29 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	return b
 }
 
-func (a attempts) cancel(now int64) *ActEntry {
+func (a attempts) cancel(now int64) *audit.ActEntry {
 	var digest [32]byte
 	if waiting := a.m.waiting(); len(waiting) > 0 {
-		digest = a.m[waiting[a.pick(0, len(waiting)-1)]].Body.(*ActEntry).Digest
+		digest = a.m[waiting[a.pick(0, len(waiting)-1)]].Body.(*audit.ActEntry).Digest
 	}
-	return a.act(ActCancel, digest, now)
+	return a.act(audit.ActCancel, digest, now)
 }
 
 // Attempts at entries of shuffles with a co-dealer, and of orders for another ledger.
 
 // pin names a co-dealer, or none.
-func (a attempts) pin() *Key {
-	k := &Key{Subject: SubjectCoDealer}
+func (a attempts) pin() *audit.Key {
+	k := &audit.Key{Subject: audit.SubjectCoDealer}
 	if a.pick(0, 5) == 0 {
 		return k
 	}
 	k.Every, k.Origin = a.pick(0, 5) == 0, "lab"
-	k.Public, k.Policy = attemptKey(SubjectSigning, 39), []byte(witnessPolicy("w1"))
+	k.Public, k.Policy = attemptKey(audit.SubjectSigning, 39), []byte(spec.WitnessPolicy("w1"))
 	if a.odd() {
 		k.Origin = attemptOrigin
 	}
 	if a.odd() {
-		k.Public = attemptKey(SubjectSigning, []int{0, 40}[a.pick(0, 1)])
+		k.Public = attemptKey(audit.SubjectSigning, []int{0, 40}[a.pick(0, 1)])
 	}
 	if a.odd() {
 		k.Policy = a.policy() // of which two quorums share no witness, or none
@@ -254,16 +258,16 @@ func (a attempts) pin() *Key {
 }
 
 // coDealer puts a co-dealer in front of the plan, or makes an order for another ledger.
-func (a attempts) coDealer(c *Commit, now int64) {
+func (a attempts) coDealer(c *audit.Commit, now int64) {
 	ctx, pin := c.Context, a.m.pinned()
 	named := pin != nil && pin.Origin != "" && a.m.genesis().MixModes&8 != 0
-	orders := !a.guarded() || len(a.held("a", RoleBlind, now)) > 0
+	orders := !a.guarded() || len(a.held("a", audit.RoleBlind, now)) > 0
 	switch {
 	case named && (pin.Every || a.pick(0, 2) == 0) || a.pick(1, 625) == 1:
-		ctx.Plan = slices.Concat([]Planned{{Source: SourceCoDealer, Origin: "lab", Index: 7}}, ctx.Plan)
-		c.AskKey = attemptKey(SubjectSigning, 38)[1:]
+		ctx.Plan = slices.Concat([]audit.Planned{{Source: audit.SourceCoDealer, Origin: "lab", Index: 7}}, ctx.Plan)
+		c.AskKey = attemptKey(audit.SubjectSigning, 38)[1:]
 		if a.odd() {
-			c.AskKey = attemptKey(SubjectSigning, 40)[1:]
+			c.AskKey = attemptKey(audit.SubjectSigning, 40)[1:]
 		}
 		if a.odd() {
 			ctx.Plan[0].Origin = "another"
@@ -281,7 +285,7 @@ func (a attempts) coDealer(c *Commit, now int64) {
 		}
 	default:
 		if a.odd() {
-			c.AskKey = attemptKey(SubjectSigning, 38)[1:]
+			c.AskKey = attemptKey(audit.SubjectSigning, 38)[1:]
 		}
 		return
 	}
@@ -297,18 +301,18 @@ func (a attempts) coDealer(c *Commit, now int64) {
 }
 
 // give makes of a deal one with a co-dealer, or of an order, where the shuffle is one.
-func (a attempts) give(d *Deal, ctx *Context) {
+func (a attempts) give(d *audit.Deal, ctx *audit.Context) {
 	if (blind(ctx) || ctx.ForLedger != "") && !a.odd() {
 		for i := range d.Runs {
 			d.Runs[i].Recipient = "s"
 			d.Final = d.Final && (blind(ctx) || a.odd())
-			if d.Runs[i].Purpose == PurposeOrder && !a.odd() {
-				d.Runs[i].Purpose = PurposeBoard
+			if d.Runs[i].Purpose == audit.PurposeOrder && !a.odd() {
+				d.Runs[i].Purpose = audit.PurposeBoard
 			}
 		}
 	}
 	if (ctx.ForLedger != "") != a.odd() {
-		d.Asked = &Asked{Commit: Foreign{Index: 7}, Head: Head{Size: 8 - uint64(a.one())}}
+		d.Asked = &audit.Asked{Commit: audit.Foreign{Index: 7}, Head: audit.Head{Size: 8 - uint64(a.one())}}
 	}
 	if blind(ctx) == a.odd() {
 		return
@@ -327,8 +331,8 @@ func (a attempts) give(d *Deal, ctx *Context) {
 }
 
 // blind is what a close says of a co-dealer's order, or a deal with its values to come.
-func (a attempts) blind(named bool) *Blind {
-	b := &Blind{Head: Head{Size: 9}}
+func (a attempts) blind(named bool) *audit.Blind {
+	b := &audit.Blind{Head: audit.Head{Size: 9}}
 	if named {
 		b.Deal.Index = 8 - uint64(a.one())
 	}
@@ -339,7 +343,7 @@ func (a attempts) blind(named bool) *Blind {
 }
 
 // value is one that a co-dealer may give for a place, most often.
-func (a attempts) value(ctx *Context, place int, gave []uint32) uint32 {
+func (a attempts) value(ctx *audit.Context, place int, gave []uint32) uint32 {
 	n := ctx.Recipe.Take
 	if ctx.IsDraw() {
 		return uint32(a.pick(1, int(ctx.Recipe.Ranges[min(place, len(ctx.Recipe.Ranges)-1)]))) + a.one() - a.one()
@@ -361,11 +365,11 @@ func (a attempts) one() uint32 {
 }
 
 // follow makes of a close one with a co-dealer, or of an order, where the shuffle is one.
-func (a attempts) follow(c *Close, ctx *Context) {
-	if c.Reason == ReasonCoDealer && !blind(ctx) && !a.odd() {
-		c.Reason = ReasonMisdeal
+func (a attempts) follow(c *audit.Close, ctx *audit.Context) {
+	if c.Reason == audit.ReasonCoDealer && !blind(ctx) && !a.odd() {
+		c.Reason = audit.ReasonMisdeal
 	}
-	over := c.Outcome == OutcomeVoid || c.Outcome == OutcomeExpired
+	over := c.Outcome == audit.OutcomeVoid || c.Outcome == audit.OutcomeExpired
 	if blind(ctx) != a.odd() {
 		c.Blind = a.blind(over && a.pick(0, 2) == 0 || a.odd())
 		for gave := a.m.gave(c.Shuffle); c.Blind.Deal.Index > 0 && a.pick(0, 2) == 0; {
@@ -374,7 +378,7 @@ func (a attempts) follow(c *Close, ctx *Context) {
 		}
 	}
 	if ctx.ForLedger != "" && a.pick(0, 5) > 0 || a.odd() {
-		c.Follows = &Follows{Places: a.m.dealt(c.Shuffle)}
+		c.Follows = &audit.Follows{Places: a.m.dealt(c.Shuffle)}
 		if a.odd() {
 			c.Follows.Places++
 		}

@@ -1,4 +1,4 @@
-package audit
+package rules
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 	"shuffled/internal/shuffle"
 )
 
@@ -16,10 +18,10 @@ import (
 type attempts struct {
 	r       *rand.Rand
 	m       model
-	pending map[[32]byte]Entry // what the acts of this ledger approve, by digest
+	pending map[[32]byte]audit.Entry // what the acts of this ledger approve, by digest
 }
 
-func newAttempts(t *rapid.T, m model, pending map[[32]byte]Entry) attempts {
+func newAttempts(t *rapid.T, m model, pending map[[32]byte]audit.Entry) attempts {
 	return attempts{rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "attempt"), 0)), m, pending}
 }
 
@@ -43,14 +45,15 @@ func (a attempts) of(list []uint64) uint64 {
 
 func (a attempts) index() uint64 { return uint64(len(a.m)) }
 
-func (a attempts) entry() Entry {
+func (a attempts) entry() audit.Entry {
 	if len(a.m) == 0 {
 		if a.odd() {
-			return Entry{Time: attemptTime, Actor: someone, Body: a.event()}
+			return audit.Entry{Time: attemptTime, Actor: spec.Someone, Body: a.event()}
 		}
-		return Entry{Time: attemptTime, Actor: someone, Body: a.genesis()}
+		return audit.Entry{Time: attemptTime, Actor: spec.Someone, Body: a.genesis()}
 	}
-	e := Entry{Actor: someone, Time: a.m[len(a.m)-1].Time + []int64{0, 0, 0, 1, 1, 1, 30, 30, 400, 1700}[a.pick(0, 9)]}
+	e := audit.Entry{Actor: spec.Someone, Time: a.m[len(a.m)-1].Time + []int64{0, 0, 0, 1, 1, 1, 30, 30, 400,
+		1700}[a.pick(0, 9)]}
 	if a.odd() {
 		e.Time -= 401
 	}
@@ -75,17 +78,17 @@ func (a attempts) entry() Entry {
 }
 
 // body is one of them, more often one that can do something here.
-func (a attempts) body(now int64) Body {
+func (a attempts) body(now int64) audit.Body {
 	n := a.pick(0, 54)
-	if a.guarded() && a.pick(0, 9) > 0 && len(a.held("a", RoleDealer, now)) == 0 {
-		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: FormToken, Role: RoleDealer,
-			Identity: "a"}
+	if a.guarded() && a.pick(0, 9) > 0 && len(a.held("a", audit.RoleDealer, now)) == 0 {
+		return &audit.Credential{Kind: audit.CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: audit.FormToken,
+			Role: audit.RoleDealer, Identity: "a"}
 	}
 	if a.m.latched() && a.pick(0, 2) == 0 {
-		return &Event{Kind: EventLatchClear, Reason: "r"}
+		return &audit.Event{Kind: audit.EventLatchClear, Reason: "r"}
 	}
 	if n < 32 && len(a.starts()) == 0 && !a.odd() {
-		return &Event{Kind: EventInstanceStart, Name: "v1", VDSO: VDSONo}
+		return &audit.Event{Kind: audit.EventInstanceStart, Name: "v1", VDSO: audit.VDSONo}
 	}
 	if n >= 13 && n < 32 && len(a.m.open()) == 0 && !a.odd() {
 		n = 0
@@ -115,19 +118,19 @@ func (a attempts) body(now int64) Body {
 	case n < 53:
 		return a.reveal(a.of(a.m.live()))
 	case n < 54:
-		return &Opaque{Code: 200, Data: []byte{7}}
+		return &audit.Opaque{Code: 200, Data: []byte{7}}
 	}
 	return a.genesis()
 }
 
 func (a attempts) starts() []uint64 {
-	return all(a.m, func(e *Event) bool { return e.Kind == EventInstanceStart })
+	return all(a.m, func(e *audit.Event) bool { return e.Kind == audit.EventInstanceStart })
 }
 
 // due is the close that a final deal or a child's commit asks for.
-func (a attempts) due(now int64) Body {
+func (a attempts) due(now int64) audit.Body {
 	switch b := a.m[len(a.m)-1].Body.(type) {
-	case *Deal:
+	case *audit.Deal:
 		if b.Final && a.pick(0, 2) == 0 && len(a.hidden(b.Shuffle)) > 0 {
 			r := a.reveal(b.Shuffle)
 			r.Final = !a.odd()
@@ -136,14 +139,14 @@ func (a attempts) due(now int64) Body {
 		if b.Final {
 			return a.close(b.Shuffle, now)
 		}
-	case *Reveal:
+	case *audit.Reveal:
 		if b.Final {
 			return a.close(b.Shuffle, now)
 		}
-	case *Commit:
+	case *audit.Commit:
 		if b.Context.Parent != nil {
 			c := a.close(b.Context.Parent.ID, now)
-			return &Close{Shuffle: c.Shuffle, Entries: c.Entries, Outcome: OutcomeContinued}
+			return &audit.Close{Shuffle: c.Shuffle, Entries: c.Entries, Outcome: audit.OutcomeContinued}
 		}
 	}
 	if next, _ := a.m.toDisclose(); next != 0 {
@@ -156,22 +159,22 @@ func (a attempts) due(now int64) Body {
 // the last are sound in form only.
 var attemptKeys = sync.OnceValue(func() (keys [3][41][]byte) {
 	for i := range 40 {
-		keys[0][i], keys[1][i] = signingKey(fmt.Sprint(i)), auditorKey(fmt.Sprint(i))
-		keys[2][i] = auditorKey(fmt.Sprint("hybrid ", i))
+		keys[0][i], keys[1][i] = spec.SigningKey(fmt.Sprint(i)), spec.AuditorKey(fmt.Sprint(i))
+		keys[2][i] = spec.AuditorKey(fmt.Sprint("hybrid ", i))
 	}
-	keys[0][40], keys[1][40], keys[2][40] = keyLike(33), keyLike(66), hybridLike(1250)
+	keys[0][40], keys[1][40], keys[2][40] = spec.KeyLike(33), spec.KeyLike(66), spec.HybridLike(1250)
 	return keys
 })
 
-func attemptKey(subject Subject, i int) []byte {
-	if subject == SubjectSigning {
+func attemptKey(subject audit.Subject, i int) []byte {
+	if subject == audit.SubjectSigning {
 		return attemptKeys()[0][i]
 	}
 	return attemptKeys()[1][i]
 }
 
 // sealing is an owner's key that tapes are sealed to, most often of a type that may come.
-func (a attempts) sealing(g *Genesis, i int) []byte {
+func (a attempts) sealing(g *audit.Genesis, i int) []byte {
 	kind := 1
 	if len(g.AuditorKeys) > 0 && g.AuditorKeys[0][0] == 2 || g.Production {
 		kind = 2
@@ -187,7 +190,7 @@ func (a attempts) added() int {
 	_, at, _ := a.m.keysInForce()
 	hybrid := a.m.genesis().Production
 	if at != 0 {
-		hybrid = a.m[at].Body.(*Key).Public[0] == 2
+		hybrid = a.m[at].Body.(*audit.Key).Public[0] == 2
 	}
 	if hybrid != a.odd() {
 		return 1169
@@ -195,10 +198,11 @@ func (a attempts) added() int {
 	return 81
 }
 
-func (a attempts) genesis() *Genesis {
-	g := &Genesis{Origin: attemptOrigin, SigningKey: attemptKey(SubjectSigning, 0), Policy: a.policy(),
-		Deals:    Deals(a.pick(1, 2)),
-		MixModes: 15, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic, Revision: 1}
+func (a attempts) genesis() *audit.Genesis {
+	g := &audit.Genesis{Origin: attemptOrigin, SigningKey: attemptKey(audit.SubjectSigning, 0), Policy: a.policy(),
+		Deals:    audit.Deals(a.pick(1, 2)),
+		MixModes: 15, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: audit.AccessPublic,
+		Revision: 1}
 	a.administrators(g)
 	if a.pick(0, 4) == 0 {
 		g.MixModes = uint8(a.pick(0, 15))
@@ -207,12 +211,12 @@ func (a attempts) genesis() *Genesis {
 		g.AuditorKeys = append(g.AuditorKeys, a.sealing(g, 1+i))
 	}
 	if a.odd() {
-		g.SigningKey = attemptKey(SubjectSigning, 40)
+		g.SigningKey = attemptKey(audit.SubjectSigning, 40)
 	}
 	if a.odd() {
 		g.AuditorKeys = append(g.AuditorKeys, a.sealing(g, 40))
 	}
-	if g.Deals == DealsSigned && a.odd() {
+	if g.Deals == audit.DealsSigned && a.odd() {
 		g.Policy = nil
 	}
 	if len(g.Administrators) > 0 && a.odd() {
@@ -229,14 +233,14 @@ func (a attempts) policy() []byte {
 	return []byte(attemptPolicy())
 }
 
-var attemptPolicy = sync.OnceValue(func() string { return witnessPolicy("w1", "w2") })
+var attemptPolicy = sync.OnceValue(func() string { return spec.WitnessPolicy("w1", "w2") })
 
 func attemptDeck(i int) [32]byte { return [32]byte{31: byte(i)} }
 
-func (a attempts) commit(now int64) *Commit {
-	ctx := &Context{Origin: attemptOrigin, Genesis: a.m.genesisHash(), Production: a.m.genesis().Production != a.odd(),
-		Table:      []string{"t1", "t1", "t2"}[a.pick(0, 2)],
-		Disclosure: DisclosurePublic}
+func (a attempts) commit(now int64) *audit.Commit {
+	ctx := &audit.Context{Origin: attemptOrigin, Genesis: a.m.genesisHash(),
+		Production: a.m.genesis().Production != a.odd(), Table: []string{"t1", "t1", "t2"}[a.pick(0, 2)],
+		Disclosure: audit.DisclosurePublic}
 	if a.odd() {
 		ctx.Origin = "other"
 	}
@@ -247,9 +251,9 @@ func (a attempts) commit(now int64) *Commit {
 	a.plan(ctx)
 	a.terms(ctx)
 	if _, disclosure, changed := a.m.keysInForce(); disclosure > 0 && !changed && a.pick(0, 2) > 0 || a.odd() {
-		ctx.Disclosure = DisclosureAuditor
+		ctx.Disclosure = audit.DisclosureAuditor
 	}
-	c := &Commit{Context: ctx, Serial: 1, CloseBy: now + []int64{1, 1000, 3000, 3000, 3000, 3000}[a.pick(0, 5)],
+	c := &audit.Commit{Context: ctx, Serial: 1, CloseBy: now + []int64{1, 1000, 3000, 3000, 3000, 3000}[a.pick(0, 5)],
 		Instance: a.of(a.starts())}
 	if below := a.m.commitsAt(ctx.Table); len(below) > 0 {
 		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
@@ -271,19 +275,19 @@ func (a attempts) commit(now int64) *Commit {
 }
 
 // terms chooses terms that fit most often, and a child's are most often its parent's.
-func (a attempts) terms(ctx *Context) {
+func (a attempts) terms(ctx *audit.Context) {
 	if a.pick(0, 3) == 3 {
-		kinds := []TermsKind{TermsPayTable, TermsPayTable, TermsWheel, TermsTicketList}
+		kinds := []audit.TermsKind{audit.TermsPayTable, audit.TermsPayTable, audit.TermsWheel, audit.TermsTicketList}
 		if ctx.IsNumbers() {
-			kinds[0] = TermsTicketList
+			kinds[0] = audit.TermsTicketList
 		} else if ctx.IsDraw() {
-			kinds[0] = TermsWheel
+			kinds[0] = audit.TermsWheel
 		}
-		ctx.Terms = &Terms{Kind: kinds[a.pick(0, 1)]}
+		ctx.Terms = &audit.Terms{Kind: kinds[a.pick(0, 1)]}
 		if a.odd() {
 			ctx.Terms.Kind = kinds[a.pick(2, 3)]
 		}
-		if ctx.Terms.Kind == TermsTicketList {
+		if ctx.Terms.Kind == audit.TermsTicketList {
 			ctx.Terms.Count = uint64(ctx.Of)
 			if a.odd() {
 				ctx.Terms.Count += uint64(a.pick(1, 2))
@@ -298,7 +302,7 @@ func (a attempts) terms(ctx *Context) {
 }
 
 // recipe chooses what is shuffled: a deck, a draw list, or an open shuffle again.
-func (a attempts) recipe(ctx *Context) {
+func (a attempts) recipe(ctx *audit.Context) {
 	n := a.pick(2, 5)
 	ctx.DeckHash, ctx.Recipe = attemptDeck(a.pick(1, 2)), shuffle.Recipe{Cards: n, Take: a.pick(1, n)}
 	if a.pick(0, 5) == 5 {
@@ -315,7 +319,7 @@ func (a attempts) recipe(ctx *Context) {
 	if len(a.m.open()) == 0 || a.pick(0, 4) < 2 {
 		return
 	}
-	ctx.Parent = &Parent{ID: a.of(a.m.open())}
+	ctx.Parent = &audit.Parent{ID: a.of(a.m.open())}
 	if children := slices.DeleteFunc(a.m.open(), func(id uint64) bool {
 		_, ok := a.m.parentOf(id)
 		return !ok
@@ -345,22 +349,23 @@ func (a attempts) recipe(ctx *Context) {
 // slotValue is the value of slot i of a plan.
 func slotValue(i int) [32]byte { return [32]byte{byte(i), 1} }
 
-func (a attempts) plan(ctx *Context) {
+func (a attempts) plan(ctx *audit.Context) {
 	if a.pick(0, 2) < 2 {
 		return
 	}
 	for i := range a.pick(0, 2) {
-		ctx.Plan = append(ctx.Plan, Planned{Source: SourceSlot, Slot: SlotHash(ctx.Origin, ctx.Table, slotValue(i))})
+		ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot, Slot: audit.SlotHash(ctx.Origin, ctx.Table,
+			slotValue(i))})
 	}
 	if a.pick(0, 1) == 1 {
-		ctx.Plan = append(ctx.Plan, Planned{Source: SourceBeacon, Round: 9})
+		ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Round: 9})
 		if a.pick(0, 2) > 0 {
 			p := &ctx.Plan[len(ctx.Plan)-1]
 			p.Chain, p.Round = quicknet(), uint64(a.pick(100, 105))
 		}
 	}
 	if !ctx.IsDraw() && a.pick(0, 1) == 1 {
-		ctx.Plan = append(ctx.Plan, Planned{Source: SourceCut})
+		ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceCut})
 	}
 }
 
@@ -374,7 +379,7 @@ func (a attempts) checkpoint(id uint64) uint64 {
 	return sizes[a.pick(0, 3)]
 }
 
-func (a attempts) deal(now int64) Body {
+func (a attempts) deal(now int64) audit.Body {
 	id := a.of(a.m.open())
 	if waiting := slices.DeleteFunc(a.m.open(), a.m.earlier); len(waiting) > 0 && !a.odd() {
 		id = a.of(waiting)
@@ -382,12 +387,12 @@ func (a attempts) deal(now int64) Body {
 	if c := a.m.openCommit(id); c != nil && now >= c.CloseBy && a.pick(0, 3) > 0 {
 		return a.close(id, now)
 	}
-	d := &Deal{Shuffle: id, Checkpoint: a.checkpoint(id), Final: a.pick(0, 5) == 5}
+	d := &audit.Deal{Shuffle: id, Checkpoint: a.checkpoint(id), Final: a.pick(0, 5) == 5}
 	places, public := 3, false
 	if c := a.m.openCommit(id); c != nil {
 		places, public = c.Context.Recipe.Positions(), c.Context.IsNumbers()
 		for _, i := range a.m.dealsOf(id) {
-			d.First += a.m[i].Body.(*Deal).Count()
+			d.First += a.m[i].Body.(*audit.Deal).Count()
 		}
 	}
 	if places == d.First && a.pick(0, 3) > 0 {
@@ -408,7 +413,7 @@ func (a attempts) deal(now int64) Body {
 		if round += a.pick(0, 1); a.odd() {
 			round = a.pick(0, 4)
 		}
-		d.Runs = append(d.Runs, Run{Count: 1, Purpose: Purpose(a.pick(1, 5)),
+		d.Runs = append(d.Runs, audit.Run{Count: 1, Purpose: audit.Purpose(a.pick(1, 5)),
 			Public: public && !a.odd() || a.pick(0, 3) == 0, Round: uint16(round)})
 	}
 	if c := a.m.openCommit(id); c != nil {
@@ -427,13 +432,13 @@ func (a attempts) hidden(id uint64) (places []uint16) {
 	return places
 }
 
-func (a attempts) reveal(id uint64) *Reveal {
+func (a attempts) reveal(id uint64) *audit.Reveal {
 	for _, other := range a.m.live() {
 		if len(a.hidden(id)) == 0 && !a.odd() {
 			id = other
 		}
 	}
-	r := &Reveal{Shuffle: id, Final: a.pick(0, 5) == 5, Exposed: a.pick(0, 2) == 0}
+	r := &audit.Reveal{Shuffle: id, Final: a.pick(0, 5) == 5, Exposed: a.pick(0, 2) == 0}
 	hidden := a.hidden(id)
 	for _, p := range hidden {
 		if a.pick(0, 1) == 0 {
@@ -449,24 +454,24 @@ func (a attempts) reveal(id uint64) *Reveal {
 	return r
 }
 
-func (a attempts) mix() *Mix {
+func (a attempts) mix() *audit.Mix {
 	planned := slices.DeleteFunc(a.m.open(), func(id uint64) bool {
 		return len(valued(a.m.openCommit(id).Context)) == 0 || a.m.earlier(id) ||
-			any1(a.m, func(m *Mix) bool { return m.Shuffle == id })
+			any1(a.m, func(m *audit.Mix) bool { return m.Shuffle == id })
 	})
-	x := &Mix{Shuffle: a.of(planned)}
+	x := &audit.Mix{Shuffle: a.of(planned)}
 	x.Checkpoint = a.checkpoint(x.Shuffle)
 	c := a.m.openCommit(x.Shuffle)
 	if c == nil || len(valued(c.Context)) == 0 {
-		x.Values = []MixValue{{Source: SourceSlot}}
+		x.Values = []audit.MixValue{{Source: audit.SourceSlot}}
 		return x
 	}
 	for i, p := range valued(c.Context) {
-		v := MixValue{Source: p.Source}
+		v := audit.MixValue{Source: p.Source}
 		switch p.Source {
-		case SourceSlot:
+		case audit.SourceSlot:
 			v.Slot = slotValue(i)
-		case SourceCut:
+		case audit.SourceCut:
 			v.Cut = uint16(a.pick(0, c.Context.Recipe.Take-1))
 		}
 		x.Values = append(x.Values, v)
@@ -476,7 +481,7 @@ func (a attempts) mix() *Mix {
 }
 
 // spoil makes a mix wrong, now and then.
-func (a attempts) spoil(x *Mix, m int) {
+func (a attempts) spoil(x *audit.Mix, m int) {
 	last := &x.Values[len(x.Values)-1]
 	if a.odd() {
 		last.Slot[5] ^= 1
@@ -491,29 +496,29 @@ func (a attempts) spoil(x *Mix, m int) {
 		x.Values = x.Values[1:]
 	}
 	if a.odd() {
-		x.Values = append(x.Values, MixValue{Source: SourceCut})
+		x.Values = append(x.Values, audit.MixValue{Source: audit.SourceCut})
 	}
 }
 
-func (a attempts) close(id uint64, now int64) *Close {
-	c := &Close{Shuffle: id, Entries: entriesOf(a.m, id), Form: FormTape,
-		Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)]}
+func (a attempts) close(id uint64, now int64) *audit.Close {
+	c := &audit.Close{Shuffle: id, Entries: spec.EntriesOf(a.m, id), Form: audit.FormTape,
+		Outcome: []audit.Outcome{audit.OutcomeCompleted, audit.OutcomeEndedEarly, audit.OutcomeVoid}[a.pick(0, 2)]}
 	length := 54
 	if o := a.m.openCommit(id); o != nil {
 		length = o.Context.Recipe.TapeLen()
 		if now >= o.CloseBy {
-			c.Outcome = OutcomeExpired
+			c.Outcome = audit.OutcomeExpired
 		}
-		if o.Context.Disclosure == DisclosureAuditor {
+		if o.Context.Disclosure == audit.DisclosureAuditor {
 			_, c.Key, _ = a.m.keysInForce()
-			c.Form, length = FormSealed, length+a.added()
+			c.Form, length = audit.FormSealed, length+a.added()
 		}
 	}
 	if a.odd() {
-		c.Outcome = Outcome(a.pick(1, 5))
+		c.Outcome = audit.Outcome(a.pick(1, 5))
 	}
 	if a.odd() {
-		c.Outcome = OutcomeContinued
+		c.Outcome = audit.OutcomeContinued
 	}
 	if a.odd() {
 		c.Entries++
@@ -522,68 +527,68 @@ func (a attempts) close(id uint64, now int64) *Close {
 		length += a.pick(-1, 1)
 	}
 	if a.odd() {
-		c.Form = FormTape + FormSealed - c.Form
+		c.Form = audit.FormTape + audit.FormSealed - c.Form
 	}
 	if a.odd() {
 		c.Key = uint64(a.pick(0, len(a.m)))
 	}
-	if c.Outcome == OutcomeVoid {
-		c.Reason = Reason(a.pick(1, 11))
+	if c.Outcome == audit.OutcomeVoid {
+		c.Reason = audit.Reason(a.pick(1, 11))
 	}
 	if o := a.m.openCommit(id); o != nil {
 		a.follow(c, o.Context)
 	}
 	c.Tape = make([]byte, length)
-	if c.Reason == ReasonTapeLost || c.Outcome == OutcomeContinued {
-		c.Form, c.Tape = FormNone, nil
+	if c.Reason == audit.ReasonTapeLost || c.Outcome == audit.OutcomeContinued {
+		c.Form, c.Tape = audit.FormNone, nil
 	}
-	if c.Form != FormSealed {
+	if c.Form != audit.FormSealed {
 		c.Key = 0
 	}
 	return c
 }
 
 // disclosure is one of an ancestor, as its close would be.
-func (a attempts) disclosure(id uint64) *DisclosureEntry {
-	d := &DisclosureEntry{Shuffle: id, Form: FormTape}
+func (a attempts) disclosure(id uint64) *audit.DisclosureEntry {
+	d := &audit.DisclosureEntry{Shuffle: id, Form: audit.FormTape}
 	length := 54
 	if a.odd() {
 		d.Shuffle = uint64(a.pick(0, len(a.m)))
 	}
-	if d.Entries = entriesOf(a.m, d.Shuffle); a.odd() {
+	if d.Entries = spec.EntriesOf(a.m, d.Shuffle); a.odd() {
 		d.Entries++
 	}
 	if a.m.begun(d.Shuffle) {
-		ctx := a.m[d.Shuffle].Body.(*Commit).Context
+		ctx := a.m[d.Shuffle].Body.(*audit.Commit).Context
 		length = ctx.Recipe.TapeLen()
-		if ctx.Disclosure == DisclosureAuditor {
+		if ctx.Disclosure == audit.DisclosureAuditor {
 			_, d.Key, _ = a.m.keysInForce()
-			d.Form, length = FormSealed, length+a.added()
+			d.Form, length = audit.FormSealed, length+a.added()
 		}
 	}
 	if a.odd() {
 		length += a.pick(-1, 1)
 	}
 	if a.odd() {
-		d.Form = FormTape + FormSealed - d.Form
+		d.Form = audit.FormTape + audit.FormSealed - d.Form
 	}
 	d.Tape = make([]byte, length)
 	if a.odd() {
-		d.Form, d.Tape = FormNone, nil
+		d.Form, d.Tape = audit.FormNone, nil
 	}
-	if d.Form != FormSealed {
+	if d.Form != audit.FormSealed {
 		d.Key = 0
 	}
 	return d
 }
 
-func (a attempts) key() *Key {
+func (a attempts) key() *audit.Key {
 	if a.m.pinned() == nil && a.pick(0, 1) == 0 || a.pick(0, 7) == 0 {
 		return a.pin()
 	}
-	k := &Key{Subject: Subject(a.pick(1, 7))}
+	k := &audit.Key{Subject: audit.Subject(a.pick(1, 7))}
 	k.Public = attemptKey(k.Subject, a.pick(0, 40))
-	if k.Subject == SubjectAuditor || k.Subject == SubjectDisclosure {
+	if k.Subject == audit.SubjectAuditor || k.Subject == audit.SubjectDisclosure {
 		k.Public = a.sealing(a.m.genesis(), a.pick(0, 40))
 	}
 	wrap := make([]byte, 1201)
@@ -591,47 +596,47 @@ func (a attempts) key() *Key {
 		wrap = wrap[:113]
 	}
 	switch k.Subject {
-	case SubjectSigning:
+	case audit.SubjectSigning:
 		if a.odd() {
 			k.Public = attemptAdmins()[a.pick(0, 7)].key
 		}
-	case SubjectAdministrator:
-		k.Admin, k.Name, k.Public = Change(a.pick(1, 3)), fmt.Sprint("x", a.pick(0, 3)),
+	case audit.SubjectAdministrator:
+		k.Admin, k.Name, k.Public = audit.Change(a.pick(1, 3)), fmt.Sprint("x", a.pick(0, 3)),
 			attemptAdmins()[a.pick(0, 7)].key
 		if a.odd() {
-			k.Public = keyLike(33)
+			k.Public = spec.KeyLike(33)
 		}
 		if a.odd() {
-			k.Public = attemptKey(SubjectSigning, a.pick(0, 2))
+			k.Public = attemptKey(audit.SubjectSigning, a.pick(0, 2))
 		}
-		if k.Admin == ChangeRemove {
+		if k.Admin == audit.ChangeRemove {
 			k.Public = nil
 		}
-	case SubjectTwoPersons:
+	case audit.SubjectTwoPersons:
 		k.Acts, k.Delay = a.listed(a.m.genesis().Production && !a.odd()), uint32(a.pick(0, 1))
-	case SubjectDisclosure:
+	case audit.SubjectDisclosure:
 		auditors, _, _ := a.m.keysInForce()
 		if a.odd() {
-			auditors = append(auditors, KeyID([]byte("stranger")))
+			auditors = append(auditors, audit.KeyID([]byte("stranger")))
 		}
 		if a.odd() && len(auditors) > 0 {
 			auditors = auditors[1:]
 		}
 		if a.odd() && len(auditors) > 0 {
-			auditors[0] = KeyID([]byte("another"))
+			auditors[0] = audit.KeyID([]byte("another"))
 		}
 		slices.SortFunc(auditors, func(x, y [32]byte) int { return slices.Compare(x[:], y[:]) })
 		for _, id := range auditors {
-			k.Wraps = append(k.Wraps, Wrap{Auditor: id, Sealed: wrap})
+			k.Wraps = append(k.Wraps, audit.Wrap{Auditor: id, Sealed: wrap})
 		}
 		if len(k.Wraps) == 0 {
-			k.Wraps = []Wrap{{Auditor: KeyID(k.Public), Sealed: wrap}}
+			k.Wraps = []audit.Wrap{{Auditor: audit.KeyID(k.Public), Sealed: wrap}}
 		}
-	case SubjectPolicy:
+	case audit.SubjectPolicy:
 		k.Policy = a.policy()
-	case SubjectRetirement:
-		k.Retired = Subject(a.pick(1, 3))
-		k.ID = KeyID(k.Public)
+	case audit.SubjectRetirement:
+		k.Retired = audit.Subject(a.pick(1, 3))
+		k.ID = audit.KeyID(k.Public)
 		if known := a.m.known(k.Retired); len(known) > 0 && !a.odd() {
 			k.ID = known[a.pick(0, len(known)-1)]
 		}
@@ -639,44 +644,47 @@ func (a attempts) key() *Key {
 	return k
 }
 
-func (a attempts) event() *Event {
-	e := &Event{Kind: []EventKind{1, 2, 3, 4, 5, 6, 7, 129, 10, 130, 200}[a.pick(0, 10)], Reason: "r"}
+func (a attempts) event() *audit.Event {
+	e := &audit.Event{Kind: []audit.EventKind{1, 2, 3, 4, 5, 6, 7, 129, 10, 130, 200}[a.pick(0, 10)], Reason: "r"}
 	if a.m.latched() && a.pick(0, 2) > 0 {
-		e.Kind = EventLatchClear
+		e.Kind = audit.EventLatchClear
 	}
-	set := all(a.m, func(e *Event) bool { return e.Kind == EventKillSet && a.m.killed(e.Scope, e.Name, e.Deck) })
+	set := all(a.m, func(e *audit.Event) bool {
+		return e.Kind == audit.EventKillSet && a.m.killed(e.Scope, e.Name,
+			e.Deck)
+	})
 	if len(set) > 0 && a.pick(0, 2) > 0 {
-		clear := *a.m[set[0]].Body.(*Event)
-		clear.Kind = EventKillClear
+		clear := *a.m[set[0]].Body.(*audit.Event)
+		clear.Kind = audit.EventKillClear
 		return &clear
 	}
 	table := fmt.Sprint("t", a.pick(1, 2))
 	switch e.Kind {
-	case EventInstanceStart:
-		e.Name, e.VDSO = "v1", VDSOYes
-	case EventTableOpen, EventTableClose:
+	case audit.EventInstanceStart:
+		e.Name, e.VDSO = "v1", audit.VDSOYes
+	case audit.EventTableOpen, audit.EventTableClose:
 		if open, known := a.m.table(table); known && !open && !a.odd() {
-			e.Kind = EventTableOpen
+			e.Kind = audit.EventTableOpen
 		}
 		e.Name = table
-	case EventKillSet, EventKillClear:
-		e.Scope = Scope(a.pick(1, 3))
+	case audit.EventKillSet, audit.EventKillClear:
+		e.Scope = audit.Scope(a.pick(1, 3))
 		switch e.Scope {
-		case ScopeTable:
+		case audit.ScopeTable:
 			e.Name = table
-		case ScopeDeck:
+		case audit.ScopeDeck:
 			e.Deck = attemptDeck(a.pick(0, 2))
 		}
 		if a.m.killed(e.Scope, e.Name, e.Deck) && !a.odd() {
-			e.Kind = EventKillClear
+			e.Kind = audit.EventKillClear
 		}
-	case EventLatchSet:
-		e.Latch, e.Instance = LatchSlow, a.of(a.starts())
-	case EventAlarm:
-		e.Alarm = AlarmClockStep
-	case EventHeadAdopted:
+	case audit.EventLatchSet:
+		e.Latch, e.Instance = audit.LatchSlow, a.of(a.starts())
+	case audit.EventAlarm:
+		e.Alarm = audit.AlarmClockStep
+	case audit.EventHeadAdopted:
 		if a.pick(0, 3) > 0 {
-			e.Kind = EventAccessHead // not every ledger can lose all its credentials again and again
+			e.Kind = audit.EventAccessHead // not every ledger can lose all its credentials again and again
 		}
 	}
 	if e.Kind >= 130 {

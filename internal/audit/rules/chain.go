@@ -1,6 +1,10 @@
-package audit
+package rules
 
-import "slices"
+import (
+	"slices"
+
+	"shuffled/internal/audit"
+)
 
 // A chain is a root, its child, its child's child, and so on (docs/SPEC.md sections 3.3 and 5.13).
 // All of it except the last shuffle was continued, and waits for its disclosure.
@@ -10,9 +14,9 @@ func (s *State) running(id uint64) (opened, error) {
 	o, ok := s.open.find(id)
 	switch {
 	case !ok:
-		return o, illegal(RuleNotOpen, "shuffle %d is not open", id)
+		return o, illegal(audit.RuleNotOpen, "shuffle %d is not open", id)
 	case o.stage != playing:
-		return o, illegal(RuleNotOpen, "shuffle %d was continued", id)
+		return o, illegal(audit.RuleNotOpen, "shuffle %d was continued", id)
 	}
 	return o, nil
 }
@@ -61,7 +65,7 @@ func (s *State) link(parent, child uint64) {
 }
 
 // unchain ends the chain of a shuffle that was not continued: its ancestors are due.
-func (s *State) unchain(id uint64, by Actor) {
+func (s *State) unchain(id uint64, by audit.Actor) {
 	ancestors := s.Ancestors(id)
 	for _, ancestor := range ancestors {
 		s.change(ancestor).stage = due
@@ -72,36 +76,36 @@ func (s *State) unchain(id uint64, by Actor) {
 }
 
 // checkTerms is the rule terms of a commit.
-func (s *State) checkTerms(c *Context) error {
+func (s *State) checkTerms(c *audit.Context) error {
 	if c.Parent != nil {
 		// checkParent found it.
 		p, _ := s.open.find(c.Parent.ID)
 		if of := p.commit().Context.Terms; !of.Equal(c.Terms) {
-			return illegal(RuleTerms, "the terms are not those of the parent, shuffle %d", c.Parent.ID)
+			return illegal(audit.RuleTerms, "the terms are not those of the parent, shuffle %d", c.Parent.ID)
 		}
 		return nil
 	}
 	switch t := c.Terms; {
 	case t == nil:
-	case t.Kind == TermsWheel && (!c.IsDraw() || c.IsNumbers()):
-		return illegal(RuleTerms, "a wheel is of a draw list only")
-	case t.Kind == TermsWheel && slices.ContainsFunc(c.Recipe.Ranges,
+	case t.Kind == audit.TermsWheel && (!c.IsDraw() || c.IsNumbers()):
+		return illegal(audit.RuleTerms, "a wheel is of a draw list only")
+	case t.Kind == audit.TermsWheel && slices.ContainsFunc(c.Recipe.Ranges,
 		func(k uint32) bool { return k != c.Recipe.Ranges[0] }):
-		return illegal(RuleTerms, "every range of a wheel's draw list is its total, and these differ")
-	case t.Kind == TermsTicketList && (!c.IsNumbers() || t.Count != uint64(c.Of)):
-		return illegal(RuleTerms, "a list of %d tickets is of as many numbers only", t.Count)
+		return illegal(audit.RuleTerms, "every range of a wheel's draw list is its total, and these differ")
+	case t.Kind == audit.TermsTicketList && (!c.IsNumbers() || t.Count != uint64(c.Of)):
+		return illegal(audit.RuleTerms, "a list of %d tickets is of as many numbers only", t.Count)
 	}
 	return nil
 }
 
-func (s *State) checkDisclosure(d *DisclosureEntry) error {
+func (s *State) checkDisclosure(d *audit.DisclosureEntry) error {
 	if o, ok := s.open.find(d.Shuffle); !ok || o.stage != due {
-		return illegal(RuleNotOpen, "shuffle %d was not continued, is disclosed, or has an open descendant", d.Shuffle)
+		return illegal(audit.RuleNotOpen, "shuffle %d was not continued, is disclosed, or has an open descendant", d.Shuffle)
 	}
 	return s.checkDisclosed(*d)
 }
 
-func (s *State) applyDisclosure(d *DisclosureEntry, expected *pair) {
+func (s *State) applyDisclosure(d *audit.DisclosureEntry, expected *pair) {
 	s.end(d.Shuffle)
 	if expected != nil && len(expected.disclose) > 1 {
 		s.pair = &pair{disclose: expected.disclose[1:], by: expected.by}

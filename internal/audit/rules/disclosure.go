@@ -1,16 +1,18 @@
-package audit
+package rules
 
 import (
 	"iter"
 	"maps"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // AuditorKeys returns the auditor keys in force, type byte first, in ascending
 // order of KeyID, which is the order of wraps.
 func (s *State) AuditorKeys() [][]byte {
 	all := make([][]byte, 0, len(s.keys.auditors))
-	for _, id := range slices.SortedFunc(maps.Keys(s.keys.auditors), CompareIDs) {
+	for _, id := range slices.SortedFunc(maps.Keys(s.keys.auditors), audit.CompareIDs) {
 		all = append(all, s.keys.auditors[id])
 	}
 	return all
@@ -28,41 +30,43 @@ func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable b
 func (s *State) sealable() bool { return s.keys.disclosure.index != 0 && !s.keys.disclosure.stale }
 
 // seals reports whether the tape of a commit can be sealed to exactly the auditors in force, if it is for them.
-func (s *State) seals(c *Context) bool { return c.Disclosure != DisclosureAuditor || s.sealable() }
+func (s *State) seals(c *audit.Context) bool {
+	return c.Disclosure != audit.DisclosureAuditor || s.sealable()
+}
 
 // checkDisclosed: a tape is disclosed to everybody or to auditors, as the commit says. The entry counts those of its
 // shuffle, so that no file can leave one out.
-func (s *State) checkDisclosed(d DisclosureEntry) error {
+func (s *State) checkDisclosed(d audit.DisclosureEntry) error {
 	o, _ := s.open.find(d.Shuffle)
-	public := o.disclosure == DisclosurePublic
+	public := o.disclosure == audit.DisclosurePublic
 	switch {
-	case d.Form == FormNone: // continued, or lost, which is legal to write and a fault in every audit
-	case public && (d.Form != FormTape || len(d.Tape) != o.tapeLen):
-		return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
+	case d.Form == audit.FormNone: // continued, or lost, which is legal to write and a fault in every audit
+	case public && (d.Form != audit.FormTape || len(d.Tape) != o.tapeLen):
+		return illegal(audit.RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
 	case public:
-	case d.Form != FormSealed || !s.sealedLen(o.tapeLen, len(d.Tape)):
-		return illegal(RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
+	case d.Form != audit.FormSealed || !s.sealedLen(o.tapeLen, len(d.Tape)):
+		return illegal(audit.RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
 	case !s.sealable() || d.Key != s.keys.disclosure.index:
-		return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
+		return illegal(audit.RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
 	}
 	if d.Entries != int(o.entries) {
-		return illegal(RuleEntries, "it counts %d entries of shuffle %d, and %d are below", d.Entries, d.Shuffle, o.entries)
+		return illegal(audit.RuleEntries, "it counts %d entries of shuffle %d, and %d are below", d.Entries, d.Shuffle, o.entries)
 	}
 	return nil
 }
 
 // Counted returns the body of the next entry: of a close or disclosure a copy that counts the entries of its shuffle.
-func (s *State) Counted(b Body) Body {
-	o, ok := s.open.find(ShuffleOf(b))
+func (s *State) Counted(b audit.Body) audit.Body {
+	o, ok := s.open.find(audit.ShuffleOf(b))
 	if !ok {
 		return b
 	}
 	switch b := b.(type) {
-	case *Close:
+	case *audit.Close:
 		c := *b
 		c.Entries = int(o.entries)
 		return &c
-	case *DisclosureEntry:
+	case *audit.DisclosureEntry:
 		d := *b
 		d.Entries = int(o.entries)
 		return &d
@@ -73,10 +77,10 @@ func (s *State) Counted(b Body) Body {
 // sealedLen reports whether a sealed tape has the length that its disclosure key gives. A file of
 // one shuffle does not show the key: then each type of key counts that the ledger may have.
 func (s *State) sealedLen(tape, sealed int) bool {
-	if kem, ok := KEMOf(s.keys.disclosure.public); ok {
+	if kem, ok := audit.KEMOf(s.keys.disclosure.public); ok {
 		return sealed == tape+kem.Overhead()
 	}
-	for kem := range KEMs() {
+	for kem := range audit.KEMs() {
 		if sealed == tape+kem.Overhead() {
 			return checkType(s.genesis, maps.Values(s.keys.auditors), kem.Type) == nil
 		}
@@ -86,14 +90,14 @@ func (s *State) sealedLen(tape, sealed int) bool {
 
 // checkType: a tape is as safe as the weakest key that opens it, so the keys that tapes and
 // disclosure keys of a ledger are sealed to have one type, in production the hybrid one.
-func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
-	if g.Production && kind != KeyHybrid {
-		return illegal(RuleKey, "auditor and disclosure keys of a production ledger have type %d, this one has %d",
-			KeyHybrid, kind)
+func checkType(g *audit.Genesis, inForce iter.Seq[[]byte], kind byte) error {
+	if g.Production && kind != audit.KeyHybrid {
+		return illegal(audit.RuleKey, "auditor and disclosure keys of a production ledger have type %d, this one has %d",
+			audit.KeyHybrid, kind)
 	}
 	for k := range inForce {
 		if k[0] != kind {
-			return illegal(RuleKey, "the auditor keys in force have type %d, this key has %d: a ledger has one type",
+			return illegal(audit.RuleKey, "the auditor keys in force have type %d, this key has %d: a ledger has one type",
 				k[0], kind)
 		}
 	}
@@ -101,24 +105,24 @@ func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
 }
 
 // checkWraps: a disclosure key is wrapped to every auditor key in force and to no other.
-func (s *State) checkWraps(k *Key) error {
+func (s *State) checkWraps(k *audit.Key) error {
 	if len(k.Wraps) != len(s.keys.auditors) {
-		return illegal(RuleKey, "%d wraps for %d auditors in force", len(k.Wraps), len(s.keys.auditors))
+		return illegal(audit.RuleKey, "%d wraps for %d auditors in force", len(k.Wraps), len(s.keys.auditors))
 	}
 	for _, w := range k.Wraps {
 		if s.keys.auditors[w.Auditor] == nil {
-			return illegal(RuleKey, "a wrap is to no auditor in force")
+			return illegal(audit.RuleKey, "a wrap is to no auditor in force")
 		}
 	}
 	return nil
 }
 
 // retire takes a retired auditor key out of force. The newest disclosure key is stale if it is the one that retired.
-func (s *State) retire(k *Key) {
+func (s *State) retire(k *audit.Key) {
 	switch {
-	case k.Retired == SubjectAuditor:
+	case k.Retired == audit.SubjectAuditor:
 		s.setAuditor(k.ID, nil)
-	case k.ID == KeyID(s.keys.disclosure.public):
+	case k.ID == audit.KeyID(s.keys.disclosure.public):
 		s.keys.disclosure.stale = true
 	}
 }

@@ -1,74 +1,76 @@
-package audit
+package rules
 
 import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // covers reports whether a kill switch is set against a commit.
-func (s *stops) covers(ctx *Context) bool {
-	return s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
-		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}]
+func (s *stops) covers(ctx *audit.Context) bool {
+	return s.killed[Switch{Scope: audit.ScopeLedger}] || s.killed[Switch{Scope: audit.ScopeTable, Table: ctx.Table}] ||
+		!ctx.IsDraw() && s.killed[Switch{Scope: audit.ScopeDeck, Deck: ctx.DeckHash}]
 }
 
 // checkEvent is the rule for an event. Tables and kill switches change, and a latch that is cleared is
 // set. A latch may be set twice, by two daemons.
-func (s *State) checkEvent(e *Event) error {
+func (s *State) checkEvent(e *audit.Event) error {
 	switch e.Kind {
-	case EventTableOpen:
+	case audit.EventTableOpen:
 		if t := s.tables[e.Name]; t != nil && !t.closed {
-			return illegal(RuleTable, "table %s is open", e.Name)
+			return illegal(audit.RuleTable, "table %s is open", e.Name)
 		}
-	case EventTableClose:
+	case audit.EventTableClose:
 		if t := s.tables[e.Name]; t == nil || t.closed {
-			return illegal(RuleTable, "table %s is not open", e.Name)
+			return illegal(audit.RuleTable, "table %s is not open", e.Name)
 		}
-	case EventKillSet, EventKillClear:
-		if s.killed[switchOf(e)] == (e.Kind == EventKillSet) {
-			return illegal(RuleKill, "the switch is so already")
+	case audit.EventKillSet, audit.EventKillClear:
+		if s.killed[switchOf(e)] == (e.Kind == audit.EventKillSet) {
+			return illegal(audit.RuleKill, "the switch is so already")
 		}
-	case EventLatchSet:
+	case audit.EventLatchSet:
 		if !s.instances[e.Instance] {
-			return illegal(RuleInstance, "entry %d is no instance_start", e.Instance)
+			return illegal(audit.RuleInstance, "entry %d is no instance_start", e.Instance)
 		}
-	case EventLatchClear:
+	case audit.EventLatchClear:
 		if !s.latched {
-			return illegal(RuleLatch, "the latch is not set")
+			return illegal(audit.RuleLatch, "the latch is not set")
 		}
 	}
 	return nil
 }
 
 // switchOf returns the kill switch that an event sets or clears.
-func switchOf(e *Event) Switch { return Switch{e.Scope, e.Name, e.Deck} }
+func switchOf(e *audit.Event) Switch { return Switch{e.Scope, e.Name, e.Deck} }
 
-func (s *State) applyEvent(e *Event, index uint64, now int64) {
+func (s *State) applyEvent(e *audit.Event, index uint64, now int64) {
 	// What is set was not known when an act that waits to clear it was signed. A latch that stands is set again.
-	over := map[EventKind]Act{EventKillSet: ActKillClear, EventLatchSet: ActLatchClear}[e.Kind]
-	if over != 0 && !(over == ActLatchClear && s.latched) {
+	over := map[audit.EventKind]audit.Act{audit.EventKillSet: audit.ActKillClear, audit.EventLatchSet: audit.ActLatchClear}[e.Kind]
+	if over != 0 && !(over == audit.ActLatchClear && s.latched) {
 		s.persons.waiting = slices.DeleteFunc(slices.Clone(s.persons.waiting),
 			func(w WaitingAct) bool { return w.Act == over })
 	}
 	switch e.Kind {
-	case EventInstanceStart:
+	case audit.EventInstanceStart:
 		s.instances[index] = true
 		s.push(func() { delete(s.instances, index) })
-	case EventTableOpen, EventTableClose:
+	case audit.EventTableOpen, audit.EventTableClose:
 		t := s.table(e.Name)
 		before := *t
 		s.push(func() { *t = before })
-		t.closed = e.Kind == EventTableClose
+		t.closed = e.Kind == audit.EventTableClose
 		t.waiting = s.stillWaiting(t)
-	case EventKillSet:
+	case audit.EventKillSet:
 		s.killed[switchOf(e)] = true
 		s.push(func() { delete(s.killed, switchOf(e)) })
-	case EventKillClear:
+	case audit.EventKillClear:
 		delete(s.killed, switchOf(e))
 		s.push(func() { s.killed[switchOf(e)] = true })
-	case EventLatchSet, EventLatchClear:
-		s.latched = e.Kind == EventLatchSet
-	case EventHeadAdopted:
+	case audit.EventLatchSet, audit.EventLatchClear:
+		s.latched = e.Kind == audit.EventLatchSet
+	case audit.EventHeadAdopted:
 		s.adopt(now)
 	}
 }
@@ -108,12 +110,12 @@ func (s *State) Latched() bool { return s.latched }
 // Switches returns the kill switches that are set: of the ledger, of tables by name, of decks by hash.
 func (s *State) Switches() []Switch {
 	return slices.SortedFunc(maps.Keys(s.killed), func(a, b Switch) int {
-		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), CompareIDs(a.Deck, b.Deck))
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), audit.CompareIDs(a.Deck, b.Deck))
 	})
 }
 
 // Killed reports whether the kill switch of the whole ledger is set.
-func (s *State) Killed() bool { return s.killed[Switch{Scope: ScopeLedger}] }
+func (s *State) Killed() bool { return s.killed[Switch{Scope: audit.ScopeLedger}] }
 
 // table returns the table, made when it is new.
 func (s *State) table(name string) *table {
@@ -166,7 +168,7 @@ type stops struct {
 
 // Switch is a kill switch that is set.
 type Switch struct {
-	Scope Scope
+	Scope audit.Scope
 	Table string   // ScopeTable
 	Deck  [32]byte // ScopeDeck: its hash
 }

@@ -1,4 +1,4 @@
-package audit
+package rules
 
 import (
 	"encoding/binary"
@@ -8,10 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // audited folds entries as an audit does and returns the rules broken, by index.
-func audited(s *State, entries []Entry) map[int]string {
+func audited(s *State, entries []audit.Entry) map[int]string {
 	faults := make(map[int]string)
 	for i, e := range entries {
 		if rule := codeOf(s.Apply(e)); rule != holds {
@@ -49,338 +52,339 @@ func legalLedger(t *rapid.T, atMost int) model {
 
 // forcedStories: a writer broke one rule and goes on from what it wrote.
 func forcedStories() map[string]forced {
-	slot, plan := storySlot("t", 0)
+	slot, plan := spec.StorySlot("t", 0)
 	return map[string]forced{
-		"a place left out": {"place", 3, func() *story {
+		"a place left out": {"place", 3, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.deal(id, 2, 1))
-			s.then(s.deal(id, 3, 1))
-			s.then(s.close(id, 1))
-			s.then(s.commit("t"))
+			s.Then(s.Deal(id, 2, 1))
+			s.Then(s.Deal(id, 3, 1))
+			s.Then(s.Close(id, 1))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a place twice": {"place", 2, func() *story {
+		"a place twice": {"place", 2, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.deal(id, 0, 2, final))
-			s.then(s.close(id, 1))
-			s.then(s.commit("t"))
+			s.Then(s.Deal(id, 0, 2, spec.Final))
+			s.Then(s.Close(id, 1))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a round left out, and the rounds after it": {"round", 3, func() *story {
+		"a round left out, and the rounds after it": {"round", 3, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.deal(id, 1, 0, runs(refRun{Cards: 1, Purpose: 3, Round: 7})))
-			s.then(s.deal(id, 2, 0, runs(refRun{Cards: 1, Purpose: 3, Round: 8}), final))
-			s.then(s.close(id, 1))
-			s.then(s.commit("t"))
+			s.Then(s.Deal(id, 1, 0, spec.Runs(spec.Run{Cards: 1, Purpose: 3, Round: 7})))
+			s.Then(s.Deal(id, 2, 0, spec.Runs(spec.Run{Cards: 1, Purpose: 3, Round: 8}), spec.Final))
+			s.Then(s.Close(id, 1))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a place of long ago": {"place", 2, func() *story {
+		"a place of long ago": {"place", 2, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.deal(id, 1, 2))
-			s.then(s.deal(id, 0, 1))
-			s.then(s.deal(id, 3, 1, final))
-			s.then(s.close(id, 1))
+			s.Then(s.Deal(id, 1, 2))
+			s.Then(s.Deal(id, 0, 1))
+			s.Then(s.Deal(id, 3, 1, spec.Final))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"an auditor retired as a signing key": {"key", 4, func() *story {
-			s := newStory(withAuditors("1", "2"))
-			s.then(s.retire(1, auditorKey("2")))
-			key := s.then(s.disclosure("1", "1", "2"))
-			id := s.then(s.commit("t", toAuditors))
-			s.then(s.close(id, 2, sealed(key)))
-			s.then(s.retire(3, auditorKey("2")))
+		"an auditor retired as a signing key": {"key", 4, func() *spec.Story {
+			s := spec.NewStory(spec.WithAuditors("1", "2"))
+			s.Then(s.Retire(1, spec.AuditorKey("2")))
+			key := s.Then(s.Disclosure("1", "1", "2"))
+			id := s.Then(s.Commit("t", spec.ToAuditors))
+			s.Then(s.Close(id, 2, spec.Sealed(key)))
+			s.Then(s.Retire(3, spec.AuditorKey("2")))
 			return s
 		}},
-		"out of turn": {"earlier_serial", 3, func() *story {
-			s := newStory()
-			one, two := s.then(s.commit("t")), s.then(s.commit("t"))
-			s.then(s.deal(two, 0, 1))
-			s.then(s.deal(one, 0, 1))
-			s.then(s.deal(two, 1, 1))
-			s.then(s.close(two, 1))
+		"out of turn": {"earlier_serial", 3, func() *spec.Story {
+			s := spec.NewStory()
+			one, two := s.Then(s.Commit("t")), s.Then(s.Commit("t"))
+			s.Then(s.Deal(two, 0, 1))
+			s.Then(s.Deal(one, 0, 1))
+			s.Then(s.Deal(two, 1, 1))
+			s.Then(s.Close(two, 1))
 			return s
 		}},
-		"a serial left out": {"serial", 4, func() *story {
+		"a serial left out": {"serial", 4, func() *spec.Story {
 			s, _ := dealt()
-			e := s.commit("t")
+			e := s.Commit("t")
 			e.Commit.Serial = 5
-			id := s.then(e)
+			id := s.Then(e)
 			for serial := uint64(6); serial < 8; serial++ {
-				e = s.commit("t")
+				e = s.Commit("t")
 				e.Commit.Serial = serial
-				s.then(e)
+				s.Then(e)
 			}
-			s.then(s.deal(id, 0, 1))
-			s.then(s.close(id, 1))
+			s.Then(s.Deal(id, 0, 1))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"a commit under the latch": {"latch", 5, func() *story {
-			s := newStory()
-			s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
-			id := s.then(s.commit("t"))
-			s.then(s.deal(id, 0, 4))
-			s.then(s.close(id, 1))
-			s.then(operator(refEvent{Kind: 7, Reason: "replaced"}))
-			s.then(s.commit("t"))
-			s.then(s.commit("u"))
+		"a commit under the latch": {"latch", 5, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(spec.Entry{Event: &spec.Event{Kind: 6, Cause: 1, Instance: 1}})
+			id := s.Then(s.Commit("t"))
+			s.Then(s.Deal(id, 0, 4))
+			s.Then(s.Close(id, 1))
+			s.Then(spec.Operator(spec.Event{Kind: 7, Reason: "replaced"}))
+			s.Then(s.Commit("t"))
+			s.Then(s.Commit("u"))
 			return s
 		}},
-		"an illegal mix": {"mix", 2, func() *story {
-			s := newStory()
-			id := s.then(s.commit("t", planned(plan)))
-			s.then(s.mix(id, refValue{Source: 1, Value: bytesOf("x", 32)}))
-			s.then(s.deal(id, 0, 4))
-			s.then(s.close(id, 1))
+		"an illegal mix": {"mix", 2, func() *spec.Story {
+			s := spec.NewStory()
+			id := s.Then(s.Commit("t", spec.Planned(plan)))
+			s.Then(s.Mix(id, spec.Value{Source: 1, Value: spec.BytesOf("x", 32)}))
+			s.Then(s.Deal(id, 0, 4))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"a mix out of turn": {"earlier_serial", 3, func() *story {
-			s := newStory()
-			one, two := s.then(s.commit("t")), s.then(s.commit("t", planned(plan)))
-			s.then(s.mix(two, slot))
-			s.then(s.deal(one, 0, 1))
-			s.then(s.deal(two, 0, 1))
-			s.then(s.close(two, 1))
+		"a mix out of turn": {"earlier_serial", 3, func() *spec.Story {
+			s := spec.NewStory()
+			one, two := s.Then(s.Commit("t")), s.Then(s.Commit("t", spec.Planned(plan)))
+			s.Then(s.Mix(two, slot))
+			s.Then(s.Deal(one, 0, 1))
+			s.Then(s.Deal(two, 0, 1))
+			s.Then(s.Close(two, 1))
 			return s
 		}},
-		"a late close": {"deadline", 1, func() *story {
+		"a late close": {"deadline", 1, func() *spec.Story {
 			s, id := dealt()
-			late := s.close(id, 1)
-			late.Time = s.entries[id].Commit.CloseBy
-			s.then(late)
-			s.then(s.commit("t"))
+			late := s.Close(id, 1)
+			late.Time = s.Entries[id].Commit.CloseBy
+			s.Then(late)
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"an earlier time": {"time", 2, func() *story {
+		"an earlier time": {"time", 2, func() *spec.Story {
 			s, id := dealt()
-			back := s.deal(id, 1, 1)
-			back.Time = s.now - 10
-			s.then(back)
-			s.then(s.deal(id, 2, 1))
-			s.then(s.close(id, 1))
+			back := s.Deal(id, 1, 1)
+			back.Time = s.Now - 10
+			s.Then(back)
+			s.Then(s.Deal(id, 2, 1))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"a final deal without its close": {"pair", 2, func() *story {
+		"a final deal without its close": {"pair", 2, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.deal(id, 1, 1, final))
-			s.then(s.commit("u"))
-			s.then(s.close(id, 1))
-			s.then(s.commit("t"))
+			s.Then(s.Deal(id, 1, 1, spec.Final))
+			s.Then(s.Commit("u"))
+			s.Then(s.Close(id, 1))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a reveal of a place that was not dealt": {"reveal", 2, func() *story {
+		"a reveal of a place that was not dealt": {"reveal", 2, func() *spec.Story {
 			s, id := handDealt()
-			s.then(s.reveal(id, []uint64{1, 5}))
-			s.then(s.reveal(id, []uint64{2}))
-			s.then(s.close(id, 1))
+			s.Then(s.Reveal(id, []uint64{1, 5}))
+			s.Then(s.Reveal(id, []uint64{2}))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"a final reveal of what was public": {"reveal", 2, func() *story {
+		"a final reveal of what was public": {"reveal", 2, func() *spec.Story {
 			s, id := handDealt()
-			s.then(s.reveal(id, []uint64{0, 2}, finalReveal))
-			s.then(s.close(id, 1))
-			s.then(s.commit("t"))
+			s.Then(s.Reveal(id, []uint64{0, 2}, spec.FinalReveal))
+			s.Then(s.Close(id, 1))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a place again, and reveals of what is dealt by then": {"place", 3, func() *story {
+		"a place again, and reveals of what is dealt by then": {"place", 3, func() *spec.Story {
 			s, id := handDealt()
-			s.then(s.reveal(id, []uint64{1}))
-			s.then(s.deal(id, 4, 0, runs(refRun{Cards: 1, Purpose: 2, Public: true}, refRun{Cards: 1, Purpose: 1})))
-			s.then(s.reveal(id, []uint64{2, 5}))
-			s.then(s.reveal(id, []uint64{3}, finalReveal))
-			s.then(s.close(id, 1))
+			s.Then(s.Reveal(id, []uint64{1}))
+			s.Then(s.Deal(id, 4, 0, spec.Runs(spec.Run{Cards: 1, Purpose: 2, Public: true}, spec.Run{Cards: 1,
+				Purpose: 1})))
+			s.Then(s.Reveal(id, []uint64{2, 5}))
+			s.Then(s.Reveal(id, []uint64{3}, spec.FinalReveal))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"a deal after the close": {"not_open", 2, func() *story {
+		"a deal after the close": {"not_open", 2, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.close(id, 1))
-			s.then(s.deal(id, 1, 1, final))
-			s.then(s.start())
-			s.then(s.commit("t"))
+			s.Then(s.Close(id, 1))
+			s.Then(s.Deal(id, 1, 1, spec.Final))
+			s.Then(s.Start())
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a child of nothing": {"parent", 2, func() *story {
-			s := newStory()
-			kid := s.then(s.commit("t", child(1, 0, 1)))
-			s.then(s.deal(kid, 0, 2))
-			s.then(s.close(kid, 1))
+		"a child of nothing": {"parent", 2, func() *spec.Story {
+			s := spec.NewStory()
+			kid := s.Then(s.Commit("t", spec.ChildOf(1, 0, 1)))
+			s.Then(s.Deal(kid, 0, 2))
+			s.Then(s.Close(kid, 1))
 			return s
 		}},
-		"a child at another table": {"parent", 3, func() *story {
+		"a child at another table": {"parent", 3, func() *spec.Story {
 			s, id := dealt()
-			kid := s.then(s.commit("u", child(id, 0, 1)))
-			s.then(s.close(id, 3))
-			s.then(s.deal(kid, 0, 2))
-			s.then(s.close(kid, 1))
+			kid := s.Then(s.Commit("u", spec.ChildOf(id, 0, 1)))
+			s.Then(s.Close(id, 3))
+			s.Then(s.Deal(kid, 0, 2))
+			s.Then(s.Close(kid, 1))
 			return s
 		}},
-		"an auditor's key twice": {"key", 3, func() *story {
-			s := newStory(withAuditors("1"))
-			key := s.then(s.disclosure("1", "1"))
-			s.then(s.auditor("1"))
-			id := s.then(s.commit("t", toAuditors))
-			s.then(s.deal(id, 0, 4))
-			s.then(s.close(id, 1, sealed(key)))
+		"an auditor's key twice": {"key", 3, func() *spec.Story {
+			s := spec.NewStory(spec.WithAuditors("1"))
+			key := s.Then(s.Disclosure("1", "1"))
+			s.Then(s.Auditor("1"))
+			id := s.Then(s.Commit("t", spec.ToAuditors))
+			s.Then(s.Deal(id, 0, 4))
+			s.Then(s.Close(id, 1, spec.Sealed(key)))
 			return s
 		}},
-		"an auditor retired twice": {"key", 2, func() *story {
-			s := newStory(withAuditors("1", "2"))
-			s.then(s.retire(3, auditorKey("2")))
-			key := s.then(s.disclosure("1", "1"))
-			s.then(s.retire(3, auditorKey("2")))
-			id := s.then(s.commit("t", toAuditors))
-			s.then(s.close(id, 2, sealed(key)))
+		"an auditor retired twice": {"key", 2, func() *spec.Story {
+			s := spec.NewStory(spec.WithAuditors("1", "2"))
+			s.Then(s.Retire(3, spec.AuditorKey("2")))
+			key := s.Then(s.Disclosure("1", "1"))
+			s.Then(s.Retire(3, spec.AuditorKey("2")))
+			id := s.Then(s.Commit("t", spec.ToAuditors))
+			s.Then(s.Close(id, 2, spec.Sealed(key)))
 			return s
 		}},
-		"a key that is not wrapped to everybody": {"key", 2, func() *story {
-			s := newStory(withAuditors("1", "2"))
-			key := s.then(s.disclosure("1", "1"))
-			id := s.then(s.commit("t", toAuditors))
-			s.then(s.close(id, 2, sealed(key)))
+		"a key that is not wrapped to everybody": {"key", 2, func() *spec.Story {
+			s := spec.NewStory(spec.WithAuditors("1", "2"))
+			key := s.Then(s.Disclosure("1", "1"))
+			id := s.Then(s.Commit("t", spec.ToAuditors))
+			s.Then(s.Close(id, 2, spec.Sealed(key)))
 			return s
 		}},
-		"the last auditor retired": {"key", 4, func() *story {
-			s := newStory(withAuditors("1"))
-			s.then(s.retire(3, auditorKey("1")))
-			s.then(s.auditor("2"))
-			key := s.then(s.disclosure("1", "2"))
-			id := s.then(s.commit("t", toAuditors))
-			s.then(s.close(id, 2, sealed(key)))
+		"the last auditor retired": {"key", 4, func() *spec.Story {
+			s := spec.NewStory(spec.WithAuditors("1"))
+			s.Then(s.Retire(3, spec.AuditorKey("1")))
+			s.Then(s.Auditor("2"))
+			key := s.Then(s.Disclosure("1", "2"))
+			id := s.Then(s.Commit("t", spec.ToAuditors))
+			s.Then(s.Close(id, 2, spec.Sealed(key)))
 			return s
 		}},
-		"a second genesis": {"genesis_first", 1, func() *story {
-			s := newStory()
-			s.then(refEntry{Genesis: &refGenesis{Revision: 1, Origin: "x", SigningKey: signingKey("2"), Deals: 1,
-				Disclosure: 1, DefaultCloseBy: 1, MaxCloseBy: 1, Access: 1}})
-			s.then(s.commit("t"))
+		"a second genesis": {"genesis_first", 1, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(spec.Entry{Genesis: &spec.Genesis{Revision: 1, Origin: "x", SigningKey: spec.SigningKey("2"),
+				Deals: 1, Disclosure: 1, DefaultCloseBy: 1, MaxCloseBy: 1, Access: 1}})
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a table opened twice": {"table", 1, func() *story {
+		"a table opened twice": {"table", 1, func() *spec.Story {
 			s, _ := dealt()
-			s.then(operator(refEvent{Kind: 2, Table: "t"}))
-			s.then(s.commit("t"))
+			s.Then(spec.Operator(spec.Event{Kind: 2, Table: "t"}))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a closed table that nobody opened": {"table", 2, func() *story {
-			s := newStory()
-			s.then(operator(refEvent{Kind: 3, Table: "t"}))
-			s.then(operator(refEvent{Kind: 2, Table: "t"}))
-			s.then(s.commit("t"))
+		"a closed table that nobody opened": {"table", 2, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(spec.Operator(spec.Event{Kind: 3, Table: "t"}))
+			s.Then(spec.Operator(spec.Event{Kind: 2, Table: "t"}))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a deal by another": {"owner", 2, func() *story {
+		"a deal by another": {"owner", 2, func() *spec.Story {
 			s, id := dealt()
-			s.then(of("dealer-2", s.deal(id, 1, 1)))
-			s.then(s.deal(id, 2, 1))
-			s.then(s.close(id, 1))
+			s.Then(spec.Of("dealer-2", s.Deal(id, 1, 1)))
+			s.Then(s.Deal(id, 2, 1))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"a close by another": {"owner", 1, func() *story {
+		"a close by another": {"owner", 1, func() *spec.Story {
 			s, id := dealt()
-			s.then(of("dealer-2", s.close(id, 1)))
-			s.then(s.commit("t"))
+			s.Then(spec.Of("dealer-2", s.Close(id, 1)))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a commit by the daemon, which then plays": {"owner", 2, func() *story {
-			s := newStory()
-			id := s.then(of("daemon", s.commit("t")))
-			s.then(of("daemon", s.deal(id, 0, 4)))
-			s.then(of("daemon", s.close(id, 1)))
+		"a commit by the daemon, which then plays": {"owner", 2, func() *spec.Story {
+			s := spec.NewStory()
+			id := s.Then(spec.Of("daemon", s.Commit("t")))
+			s.Then(spec.Of("daemon", s.Deal(id, 0, 4)))
+			s.Then(spec.Of("daemon", s.Close(id, 1)))
 			return s
 		}},
-		"taken over by the operator": {"owner", 2, func() *story {
+		"taken over by the operator": {"owner", 2, func() *spec.Story {
 			s, id := dealt()
-			s.then(s.takeover(id, "operator", 2))
-			s.then(of("operator", s.deal(id, 1, 1)))
-			s.then(of("operator", s.close(id, 2)))
+			s.Then(s.Takeover(id, "operator", 2))
+			s.Then(spec.Of("operator", s.Deal(id, 1, 1)))
+			s.Then(spec.Of("operator", s.Close(id, 2)))
 			return s
 		}},
-		"taken over to play, without an act": {"two_persons", 3, func() *story {
-			s := newStory(withTwo(10))
-			id := s.then(s.commit("t"))
-			s.then(s.takeover(id, "dealer-2", 2))
-			s.then(of("dealer-2", s.deal(id, 0, 4)))
-			s.then(of("dealer-2", s.close(id, 1)))
-			s.then(s.commit("t"))
+		"taken over to play, without an act": {"two_persons", 3, func() *spec.Story {
+			s := spec.NewStory(spec.WithTwo(10))
+			id := s.Then(s.Commit("t"))
+			s.Then(s.Takeover(id, "dealer-2", 2))
+			s.Then(spec.Of("dealer-2", s.Deal(id, 0, 4)))
+			s.Then(spec.Of("dealer-2", s.Close(id, 1)))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a takeover of nothing": {"not_open", 1, func() *story {
-			s := newStory()
-			s.then(s.takeover(1, "dealer-2", 2))
-			s.then(s.commit("t"))
+		"a takeover of nothing": {"not_open", 1, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(s.Takeover(1, "dealer-2", 2))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a credential created twice": {"credential", 1, func() *story {
-			s := newStory()
-			s.then(s.credential("dealer-1", 1))
-			s.then(s.credential("dealer-1", 3))
-			s.then(s.commit("t")) // the first one counts
+		"a credential created twice": {"credential", 1, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(s.Credential("dealer-1", 1))
+			s.Then(s.Credential("dealer-1", 3))
+			s.Then(s.Commit("t")) // the first one counts
 			return s
 		}},
-		"a credential created by a stranger": {"credential", 1, func() *story {
-			s := newStory(production)
-			s.then(of("stranger", s.credential("dealer-1", 1)))
-			s.then(s.commit("t"))
+		"a credential created by a stranger": {"credential", 1, func() *spec.Story {
+			s := spec.NewStory(spec.Production)
+			s.Then(spec.Of("stranger", s.Credential("dealer-1", 1)))
+			s.Then(s.Commit("t"))
 			return s
 		}},
-		"a credential of the daemon": {"credential", 1, func() *story {
-			s := newStory()
-			s.then(s.credential("dealer-1", 1, func(h *refHolder) { h.Identity = "daemon" }))
-			s.then(of("dealer-7", s.commit("t"))) // there is none still
+		"a credential of the daemon": {"credential", 1, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(s.Credential("dealer-1", 1, func(h *spec.Holder) { h.Identity = "daemon" }))
+			s.Then(spec.Of("dealer-7", s.Commit("t"))) // there is none still
 			return s
 		}},
-		"a credential revoked that was none": {"credential", 1, func() *story {
-			s := newStory()
-			s.then(s.revoke("token-1"))
-			s.then(s.credential("dealer-1", 1))
+		"a credential revoked that was none": {"credential", 1, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(s.Revoke("token-1"))
+			s.Then(s.Credential("dealer-1", 1))
 			return s
 		}},
-		"an act with a bad signature, and its entry": {"act", 3, func() *story {
-			s := newStory(withTwo(1))
-			policy := s.key(refKey{Subject: 4, Policy: "quorum none\n"})
-			act := s.act(1, policy, "alice", "bob")
+		"an act with a bad signature, and its entry": {"act", 3, func() *spec.Story {
+			s := spec.NewStory(spec.WithTwo(1))
+			policy := s.Key(spec.Key{Subject: 4, Policy: "quorum none\n"})
+			act := s.Act(1, policy, "alice", "bob")
 			act.Act.Signatures[0].Signature[0] ^= 1
-			s.then(act)
-			s.then(policy)
-			s.approved(1, s.key(refKey{Subject: 4, Policy: witnessPolicy("w1")}))
+			s.Then(act)
+			s.Then(policy)
+			s.Approved(1, s.Key(spec.Key{Subject: 4, Policy: spec.WitnessPolicy("w1")}))
 			return s
 		}},
-		"another entry than was approved": {"pair", 2, func() *story {
-			s := newStory(withTwo(1))
-			s.then(s.act(1, s.key(refKey{Subject: 4, Policy: "quorum none\n"}), "alice", "bob"))
-			id := s.then(s.commit("t"))
-			s.then(s.deal(id, 0, 4))
-			s.then(s.close(id, 1))
+		"another entry than was approved": {"pair", 2, func() *spec.Story {
+			s := spec.NewStory(spec.WithTwo(1))
+			s.Then(s.Act(1, s.Key(spec.Key{Subject: 4, Policy: "quorum none\n"}), "alice", "bob"))
+			id := s.Then(s.Commit("t"))
+			s.Then(s.Deal(id, 0, 4))
+			s.Then(s.Close(id, 1))
 			return s
 		}},
-		"an entry before the delay is over, which spends its act": {"two_persons", 3, func() *story {
-			s := newStory(withTwo(6), func(g *refGenesis) { g.Delay = 10 })
-			clear := operator(refEvent{Kind: 7, Reason: "r"})
-			s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
-			s.then(s.act(6, clear, "alice"))
-			s.then(clear)
-			s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
-			s.then(s.act(6, clear, "alice", "bob"))
-			s.then(clear)
+		"an entry before the delay is over, which spends its act": {"two_persons", 3, func() *spec.Story {
+			s := spec.NewStory(spec.WithTwo(6), func(g *spec.Genesis) { g.Delay = 10 })
+			clear := spec.Operator(spec.Event{Kind: 7, Reason: "r"})
+			s.Then(spec.Entry{Event: &spec.Event{Kind: 6, Cause: 1, Instance: 1}})
+			s.Then(s.Act(6, clear, "alice"))
+			s.Then(clear)
+			s.Then(spec.Entry{Event: &spec.Event{Kind: 6, Cause: 1, Instance: 1}})
+			s.Then(s.Act(6, clear, "alice", "bob"))
+			s.Then(clear)
 			return s
 		}},
-		"an administrator who stood before": {"administrators", 2, func() *story {
-			s := newStory(withTwo(1))
-			s.then(s.administrator(1, "alice", "alice 2"))
-			policy := s.key(refKey{Subject: 4, Policy: "quorum none\n"})
-			w := s.act(1, policy, "bob")
+		"an administrator who stood before": {"administrators", 2, func() *spec.Story {
+			s := spec.NewStory(spec.WithTwo(1))
+			s.Then(s.Administrator(1, "alice", "alice 2"))
+			policy := s.Key(spec.Key{Subject: 4, Policy: "quorum none\n"})
+			w := s.Act(1, policy, "bob")
 			text := *w.Act
-			twice := signedAct(s.entries[0].bytes(), text, "alice 2", "bob")
+			twice := spec.SignedAct(s.Entries[0].Bytes(), text, "alice 2", "bob")
 			twice.Signatures[0].Administrator = "alice"
-			s.then(refEntry{Act: twice})
-			s.then(policy)
+			s.Then(spec.Entry{Act: twice})
+			s.Then(policy)
 			return s
 		}},
-		"a switch set twice": {"kill", 2, func() *story {
-			s := newStory()
-			s.then(killSwitch(true, 2, "t", nil))
-			s.then(killSwitch(true, 2, "t", nil))
-			s.then(killSwitch(false, 2, "t", nil))
-			s.then(s.commit("t"))
+		"a switch set twice": {"kill", 2, func() *spec.Story {
+			s := spec.NewStory()
+			s.Then(spec.KillSwitch(true, 2, "t", nil))
+			s.Then(spec.KillSwitch(true, 2, "t", nil))
+			s.Then(spec.KillSwitch(false, 2, "t", nil))
+			s.Then(s.Commit("t"))
 			return s
 		}},
 	}
@@ -390,7 +394,7 @@ func forcedStories() map[string]forced {
 type forced struct {
 	rule  string
 	after int // entries after the fault; the rest is before it
-	tell  func() *story
+	tell  func() *spec.Story
 }
 
 // TestForceAnything mutilates legal ledgers: whatever is left, an audit reads it to the end.
@@ -412,7 +416,7 @@ func TestForceAnything(t *testing.T) {
 			case 2:
 				entries = slices.Insert(entries, i, entries[j])
 			case 3:
-				entries[i] = genEntry().Draw(t, "other").entry()
+				entries[i] = spec.GenEntry().Draw(t, "other").Value()
 			}
 		}
 		s := NewState()
@@ -423,7 +427,7 @@ func TestForceAnything(t *testing.T) {
 
 // holdForced looks at what must be so in every state.
 func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
-	if s.Size() != uint64(size) || len(s.keys.auditors) > MaxAuditors {
+	if s.Size() != uint64(size) || len(s.keys.auditors) > audit.MaxAuditors {
 		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
 	}
 	for o := range s.open.all() {
@@ -451,10 +455,10 @@ func framed(entries ...[]byte) (b []byte) {
 }
 
 // unframed takes them apart as far as it goes; what does not parse is Entry{}.
-func unframed(b []byte) (entries []Entry) {
+func unframed(b []byte) (entries []audit.Entry) {
 	for len(b) >= 2 {
 		n := min(int(binary.BigEndian.Uint16(b)), len(b)-2)
-		e, _ := ParseEntry(b[2 : 2+n])
+		e, _ := audit.ParseEntry(b[2 : 2+n])
 		entries, b = append(entries, e), b[2+n:]
 	}
 	return entries
@@ -477,7 +481,7 @@ func ledgerSeeds(f *testing.F) (corpus [][]byte) {
 
 // FuzzForce: an audit reads any ledger to its end.
 func FuzzForce(f *testing.F) {
-	seeds(f, 200, ledgerSeeds(f))
+	spec.Seeds(f, 200, ledgerSeeds(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, entries := NewState(), unframed(b)
 		for _, e := range entries {
@@ -493,24 +497,24 @@ func FuzzForce(f *testing.F) {
 // one that nobody can read ends what an act asks for.
 func TestForceActs(t *testing.T) {
 	t.Parallel()
-	told := newStory(withTwo(6))
-	clearing := operator(refEvent{Kind: 7, Reason: "r"})
-	told.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
-	told.then(told.act(6, clearing, "alice"))
-	s := fold(t, told.values())
-	early := told.dated(clearing).entry()
-	if len(s.WaitingActs()) != 1 || codeOf(s.Apply(early)) != RuleTwoPersons {
+	told := spec.NewStory(spec.WithTwo(6))
+	clearing := spec.Operator(spec.Event{Kind: 7, Reason: "r"})
+	told.Then(spec.Entry{Event: &spec.Event{Kind: 6, Cause: 1, Instance: 1}})
+	told.Then(told.Act(6, clearing, "alice"))
+	s := fold(t, told.Values())
+	early := told.Dated(clearing).Value()
+	if len(s.WaitingActs()) != 1 || codeOf(s.Apply(early)) != audit.RuleTwoPersons {
 		t.Fatalf("%d acts wait", len(s.WaitingActs()))
 	}
 	if s.Force(early); len(s.WaitingActs()) != 0 || s.Latched() {
 		t.Errorf("%d acts wait, latched %t", len(s.WaitingActs()), s.Latched())
 	}
-	told.then(told.act(6, clearing, "alice", "bob"))
-	s = fold(t, told.values())
+	told.Then(told.Act(6, clearing, "alice", "bob"))
+	s = fold(t, told.Values())
 	if s.Complete() {
 		t.Fatal("an act asks for nothing")
 	}
-	if s.Force(Entry{}); !s.Complete() {
+	if s.Force(audit.Entry{}); !s.Complete() {
 		t.Error("an entry that nobody can read left the pair open")
 	}
 }

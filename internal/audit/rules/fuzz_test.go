@@ -1,25 +1,28 @@
-package audit
+package rules
 
 import (
 	"slices"
 	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // FuzzApply: whatever parses is as legal to an empty ledger, and to one that has begun, as the model says.
 func FuzzApply(f *testing.F) {
 	var corpus [][]byte
-	for _, e := range goodEntries() {
+	for _, e := range spec.GoodEntries() {
 		corpus = append(corpus, e.Bytes)
 	}
-	seeds(f, 80, corpus)
-	begun := newStory().entries
+	spec.Seeds(f, 80, corpus)
+	begun := spec.NewStory().Entries
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := ParseEntry(b)
+		e, err := audit.ParseEntry(b)
 		if err != nil {
 			return
 		}
 		m := model{}
-		for _, next := range []Entry{begun[0].entry(), begun[1].entry()} {
+		for _, next := range []audit.Entry{begun[0].Value(), begun[1].Value()} {
 			if got, want := codeOf(fold(t, m).Apply(e)), m.rule(e); got != want {
 				t.Fatalf("after %d entries: %s, want %s: %+v", len(m), got, want, e.Body)
 			}
@@ -33,7 +36,7 @@ func FuzzApply(f *testing.F) {
 
 // FuzzCheckShuffle: any entries at any indexes get a verdict.
 func FuzzCheckShuffle(f *testing.F) {
-	seeds(f, 200, ledgerSeeds(f))
+	spec.Seeds(f, 200, ledgerSeeds(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var placed []Placed
 		index := uint64(0)
@@ -45,8 +48,8 @@ func FuzzCheckShuffle(f *testing.F) {
 			index += 1 + uint64(b[i])%3
 		}
 		err := CheckShuffle(placed)
-		if rule := codeOf(err); rule != holds && !slices.Contains(rules, rule) && faultOf(err) != malformed &&
-			faultOf(err) != unknown {
+		if rule := codeOf(err); rule != holds && !slices.Contains(rules, rule) && spec.FaultOf(err) != spec.Malformed &&
+			spec.FaultOf(err) != spec.Unknown {
 			t.Fatal(err)
 		}
 	})

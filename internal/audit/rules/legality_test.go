@@ -1,4 +1,4 @@
-package audit
+package rules
 
 import (
 	"bytes"
@@ -11,11 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // codeOf is the rule that Apply named, or holds.
 func codeOf(err error) string {
-	var illegal *Illegal
+	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		return illegal.Code
 	}
@@ -44,8 +47,8 @@ var stateOptions = cmp.Options{
 	cmpopts.IgnoreFields(State{}, "undo", "saved", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
 	cmp.Transformer("open", heldOf),
-	cmp.Comparer(func(a, b *Commit) bool { return sameBody(a, b) }),
-	cmp.Comparer(func(a, b *Genesis) bool { return sameBody(a, b) }),
+	cmp.Comparer(func(a, b *audit.Commit) bool { return sameBody(a, b) }),
+	cmp.Comparer(func(a, b *audit.Genesis) bool { return sameBody(a, b) }),
 }
 
 // heldOpen is an open shuffle, wherever its slot is.
@@ -100,13 +103,14 @@ func heldOf(s openShuffles) map[uint64]heldOpen {
 // sameBody: the same one, or one of the same bytes.
 func sameBody[B interface {
 	comparable
-	Body
+	audit.Body
 }](a, b B) bool {
 	var none B
 	if a == b || a == none || b == none {
 		return a == b
 	}
-	return bytes.Equal(refBody(Entry{Actor: someone, Body: a}), refBody(Entry{Actor: someone, Body: b}))
+	return bytes.Equal(refBody(audit.Entry{Actor: spec.Someone, Body: a}),
+		refBody(audit.Entry{Actor: spec.Someone, Body: b}))
 }
 
 // holdState fails unless s is what a fold of entries gives, in every field.
@@ -154,15 +158,15 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 				case n == 27:
 					w.resume(t)
 					seen["resumed"] += min(1, len(w.m))
-					seen["taken over"] += min(1, len(all(w.m, func(*Takeover) bool { return true })))
-					seen["revealed"] += min(1, len(all(w.m, func(*Reveal) bool { return true })))
+					seen["taken over"] += min(1, len(all(w.m, func(*audit.Takeover) bool { return true })))
+					seen["revealed"] += min(1, len(all(w.m, func(*audit.Reveal) bool { return true })))
 					seen["continued"] += min(1, len(w.m.live())-len(w.m.open()))
-					seen["disclosed"] += min(1, len(all(w.m, func(*DisclosureEntry) bool { return true })))
-					seen["chain of three"] += min(1, len(all(w.m, func(c *Commit) bool {
+					seen["disclosed"] += min(1, len(all(w.m, func(*audit.DisclosureEntry) bool { return true })))
+					seen["chain of three"] += min(1, len(all(w.m, func(c *audit.Commit) bool {
 						return c.Context.Parent != nil && len(w.m.ancestors(c.Context.Parent.ID)) > 0
 					})))
 					seen["dealt for another ledger"] += min(1,
-						len(all(w.m, func(d *Deal) bool { return d.Asked != nil })))
+						len(all(w.m, func(d *audit.Deal) bool { return d.Asked != nil })))
 					seen["credentials"] += min(1, len(w.s.holders.known))
 				default:
 					verdict := w.attempt(t)
@@ -190,7 +194,7 @@ type world struct {
 	s     *State
 	marks []point
 
-	pending map[[32]byte]Entry // see attempts
+	pending map[[32]byte]audit.Entry // see attempts
 }
 
 // givenTwice tells whether two deals gave positions of one shuffle with a co-dealer.
@@ -203,7 +207,7 @@ func (w *world) givenTwice() bool {
 	return false
 }
 
-func newWorld() *world { return &world{s: NewState(), pending: make(map[[32]byte]Entry)} }
+func newWorld() *world { return &world{s: NewState(), pending: make(map[[32]byte]audit.Entry)} }
 
 // attempt applies one entry to both sides and returns the verdict.
 func (w *world) attempt(t *rapid.T) string {
@@ -212,7 +216,7 @@ func (w *world) attempt(t *rapid.T) string {
 	if err != nil {
 		t.Fatalf("an attempt that is no entry: %v: %+v", err, e.Body)
 	}
-	if e, err = ParseEntry(b); err != nil {
+	if e, err = audit.ParseEntry(b); err != nil {
 		t.Fatal(err)
 	}
 	want := w.m.rule(e)
@@ -287,12 +291,12 @@ func (w *world) look(t *rapid.T) {
 	}
 	for i, o := range w.s.OpenShuffles() {
 		alone, ok := w.s.Shuffle(ids[i])
-		if o.ID != ids[i] || !ok || o != alone || !sameBody(o.Commit(), w.m[o.ID].Body.(*Commit)) {
+		if o.ID != ids[i] || !ok || o != alone || !sameBody(o.Commit(), w.m[o.ID].Body.(*audit.Commit)) {
 			t.Fatalf("open shuffle %d: %+v, %+v", ids[i], o, alone)
 		}
 	}
-	signing := w.m.known(SubjectSigning)
-	if KeyID(w.s.SigningKey()) != signing[len(signing)-1] {
+	signing := w.m.known(audit.SubjectSigning)
+	if audit.KeyID(w.s.SigningKey()) != signing[len(signing)-1] {
 		t.Fatalf("signing key %x", w.s.SigningKey())
 	}
 }

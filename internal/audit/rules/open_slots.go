@@ -1,10 +1,12 @@
-package audit
+package rules
 
 import (
 	"encoding/binary"
 	"iter"
 	"math"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // openShuffles holds the open shuffles of a state. There may be a million, and every collection of garbage visits
@@ -58,10 +60,10 @@ type open struct {
 // has the close-by and the owner of the chain's last shuffle.
 type chained struct {
 	closeBy int64
-	latest  int64  // no close-by of the chain is later
-	owner   uint32 // identity, by its number in holders
-	extent  Extent // what the owner may do
-	depth   uint8  // 1 of a root, and one more of each child
+	latest  int64        // no close-by of the chain is later
+	owner   uint32       // identity, by its number in holders
+	extent  audit.Extent // what the owner may do
+	depth   uint8        // 1 of a root, and one more of each child
 	stage   stage
 }
 
@@ -74,7 +76,7 @@ func (c *chained) share(from chained) {
 type SavedChain struct {
 	CloseBy   int64 // of the chain
 	Latest    int64 // no close-by of the chain is later
-	Extent    Extent
+	Extent    audit.Extent
 	Depth     uint8 // in the chain: 1 of a root
 	Continued bool  // its cards are in a child
 }
@@ -107,7 +109,7 @@ type terms struct {
 	table      *table
 	m          int // places
 	tapeLen    int
-	disclosure Disclosure
+	disclosure audit.Disclosure
 	planned    bool // there is a mix plan
 	cards      bool // not draws
 	numbers    bool // numbers without repeats
@@ -184,7 +186,7 @@ func (s *openShuffles) all() iter.Seq[opened] {
 
 // describe makes the shuffle that a commit opens at a table; body is the encoding of
 // the commit. The result keeps no part of either, and is not among the others yet.
-func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) opened {
+func (s *openShuffles) describe(id uint64, c *audit.Commit, body []byte, t *table) opened {
 	begin := 2 + int(binary.BigEndian.Uint16(body))
 	o := opened{open: &open{id: id, entries: 1, chained: chained{closeBy: c.CloseBy, depth: 1}}}
 	n := copy(o.tail[:], body[begin:])
@@ -306,10 +308,10 @@ func (o opened) appendBody(b []byte) []byte {
 func (o opened) bodyLen() int { return len(o.encoded) + int(o.used) + len(o.long) }
 
 // commit parses the body. It was an entry's, which parse.
-func (o opened) commit() *Commit {
-	c, err := ParseBody(TypeCommit, o.appendBody(make([]byte, 0, o.bodyLen())))
+func (o opened) commit() *audit.Commit {
+	c, err := audit.ParseBody(audit.TypeCommit, o.appendBody(make([]byte, 0, o.bodyLen())))
 	if err != nil {
 		panic("audit: the commit of an open shuffle: " + err.Error())
 	}
-	return c.(*Commit)
+	return c.(*audit.Commit)
 }

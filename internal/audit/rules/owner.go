@@ -1,12 +1,14 @@
-package audit
+package rules
 
 import (
 	"cmp"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // identity returns the number of the actor's identity: a million open shuffles have few owners.
-func (s *State) identity(by Actor) uint32 {
+func (s *State) identity(by audit.Actor) uint32 {
 	h := &s.holders
 	number, ok := h.numbers[by.Identity]
 	if !ok {
@@ -17,13 +19,15 @@ func (s *State) identity(by Actor) uint32 {
 }
 
 // owns reports whether the actor's identity is the shuffle's owner.
-func (s *State) owns(o opened, by Actor) bool { return s.holders.identities[o.owner] == by.Identity }
+func (s *State) owns(o opened, by audit.Actor) bool {
+	return s.holders.identities[o.owner] == by.Identity
+}
 
 // checkCommitter: a shuffle has an owner, and a child that of its parent (docs/SPEC.md
 // section 9): otherwise the commit of a child would be a takeover.
-func (s *State) checkCommitter(c *Context, by Actor) error {
+func (s *State) checkCommitter(c *audit.Context, by audit.Actor) error {
 	if by.Reserved() {
-		return illegal(RuleOwner, "the identity %s commits no shuffle", by.Identity)
+		return illegal(audit.RuleOwner, "the identity %s commits no shuffle", by.Identity)
 	}
 	if c.Parent == nil {
 		return nil
@@ -33,45 +37,46 @@ func (s *State) checkCommitter(c *Context, by Actor) error {
 }
 
 // plays returns nil if the actor may mix, deal and continue the shuffle.
-func (s *State) plays(o opened, by Actor) error {
+func (s *State) plays(o opened, by audit.Actor) error {
 	switch {
 	case s.elsewhere(o):
 		return nil
 	case !s.owns(o, by):
-		return illegal(RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
-	case o.extent != ExtentPlay:
-		return illegal(RuleOwner, "the identity %s took shuffle %d over to close it, and for nothing else", by.Identity, o.id)
+		return illegal(audit.RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner],
+			by.Identity)
+	case o.extent != audit.ExtentPlay:
+		return illegal(audit.RuleOwner, "the identity %s took shuffle %d over to close it, and for nothing else", by.Identity, o.id)
 	}
 	return nil
 }
 
 // closes returns nil if the actor may write the close. The daemon or an offline command closes a shuffle that expired.
 // If the tape is lost, which is a fault in every audit, an administrator does (writes).
-func (s *State) closes(o opened, c *Close, by Actor) error {
-	if s.owns(o, by) || c.Outcome == OutcomeExpired && by.Reserved() || c.Reason == ReasonTapeLost {
+func (s *State) closes(o opened, c *audit.Close, by audit.Actor) error {
+	if s.owns(o, by) || c.Outcome == audit.OutcomeExpired && by.Reserved() || c.Reason == audit.ReasonTapeLost {
 		return nil
 	}
-	return illegal(RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
+	return illegal(audit.RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
 }
 
-func (s *State) checkTakeover(t *Takeover, by Actor) error {
+func (s *State) checkTakeover(t *audit.Takeover, by audit.Actor) error {
 	o, err := s.running(t.Shuffle)
 	switch {
 	case err != nil:
 		return err
 	case by.Reserved():
-		return illegal(RuleOwner, "the identity %s takes no shuffle over", by.Identity)
+		return illegal(audit.RuleOwner, "the identity %s takes no shuffle over", by.Identity)
 	case s.owns(o, by) && o.extent >= t.Extent:
-		return illegal(RuleOwner, "shuffle %d is of %s already", t.Shuffle, by.Identity)
-	case o.takeovers >= MaxTakeovers:
-		return illegal(RuleOwner, "shuffle %d was taken over %d times", t.Shuffle, o.takeovers)
+		return illegal(audit.RuleOwner, "shuffle %d is of %s already", t.Shuffle, by.Identity)
+	case o.takeovers >= audit.MaxTakeovers:
+		return illegal(audit.RuleOwner, "shuffle %d was taken over %d times", t.Shuffle, o.takeovers)
 	}
 	return nil
 }
 
-func (s *State) applyTakeover(t *Takeover, by Actor) {
+func (s *State) applyTakeover(t *audit.Takeover, by audit.Actor) {
 	o := s.change(t.Shuffle)
-	o.takeovers = min(o.takeovers, MaxTakeovers-1) + 1
+	o.takeovers = min(o.takeovers, audit.MaxTakeovers-1) + 1
 	o.owner, o.extent = s.identity(by), t.Extent
 	s.share(o)
 }
@@ -92,83 +97,84 @@ func (s *State) HolderChanges() uint64 { return s.holders.changes }
 
 // checkHolder: the actor of an entry has a credential for it. A sandbox without any credential has
 // no callers outside its own process, and its entries may have any name.
-func (s *State) checkHolder(e Entry) error {
+func (s *State) checkHolder(e audit.Entry) error {
 	if e.Actor.Reserved() || s.holders.supposed || len(s.holders.known) == 0 && !s.genesis.Production {
 		return nil
 	}
 	h := s.holders.known[e.Actor.Credential]
 	switch {
 	case h == nil:
-		return illegal(RuleCredential, "no credential %s was created", e.Actor.Credential)
+		return illegal(audit.RuleCredential, "no credential %s was created", e.Actor.Credential)
 	case h.Revoked != 0:
-		return illegal(RuleCredential, "credential %s was revoked", h.ID)
+		return illegal(audit.RuleCredential, "credential %s was revoked", h.ID)
 	case h.Identity != e.Actor.Identity:
-		return illegal(RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
+		return illegal(audit.RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
 	case h.Expires != 0 && e.Time >= h.Expires:
-		return illegal(RuleCredential, "credential %s expired at %s", h.ID, Instant(h.Expires))
+		return illegal(audit.RuleCredential, "credential %s expired at %s", h.ID, audit.Instant(h.Expires))
 	case !writes(h.Role, e.Body):
-		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role,
+		return illegal(audit.RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role,
 			e.Body.Type())
 	}
 	if table, ok := s.tableOf(e.Body); ok && len(h.Tables) > 0 && !slices.Contains(h.Tables, table) {
-		return illegal(RuleCredential, "credential %s is not for table %s", h.ID, table)
+		return illegal(audit.RuleCredential, "credential %s is not for table %s", h.ID, table)
 	}
 	return nil
 }
 
 // writes reports whether a credential of the role causes entries with this body.
-func writes(r Role, b Body) bool {
+func writes(r audit.Role, b audit.Body) bool {
 	switch b := b.(type) {
-	case *ActEntry: // a takeover comes with its act, and the rule looks at the table of that
-		return r == RoleAdmin || r == RoleDealer && b.Act == ActTakeover
-	case *Event, *Key, *Credential:
-		return r == RoleAdmin
-	case *Commit: // an order for another ledger is made by that ledger's house, and by nobody else
-		return r == RoleDealer && b.Context.ForLedger == "" || r == RoleBlind && b.Context.ForLedger != ""
-	case *Deal:
-		return r == RoleDealer && b.Asked == nil || r == RoleBlind && b.Asked != nil
-	case *Close:
-		return (r == RoleAdmin) == (b.Reason == ReasonTapeLost) && (r == RoleAdmin || r == RoleDealer || r == RoleBlind)
-	case *DisclosureEntry: // by the identity of the chain's close
-		return r == RoleAdmin || r == RoleDealer
+	case *audit.ActEntry: // a takeover comes with its act, and the rule looks at the table of that
+		return r == audit.RoleAdmin || r == audit.RoleDealer && b.Act == audit.ActTakeover
+	case *audit.Event, *audit.Key, *audit.Credential:
+		return r == audit.RoleAdmin
+	case *audit.Commit: // an order for another ledger is made by that ledger's house, and by nobody else
+		return r == audit.RoleDealer && b.Context.ForLedger == "" || r == audit.RoleBlind && b.Context.ForLedger != ""
+	case *audit.Deal:
+		return r == audit.RoleDealer && b.Asked == nil || r == audit.RoleBlind && b.Asked != nil
+	case *audit.Close:
+		return (r == audit.RoleAdmin) == (b.Reason == audit.ReasonTapeLost) && (r == audit.RoleAdmin ||
+			r == audit.RoleDealer || r == audit.RoleBlind)
+	case *audit.DisclosureEntry: // by the identity of the chain's close
+		return r == audit.RoleAdmin || r == audit.RoleDealer
 	}
-	return r == RoleDealer
+	return r == audit.RoleDealer
 }
 
 // tableOf returns the table that a body is about. ok is false if it is about none, or about a
 // shuffle that is not open, which breaks another rule.
-func (s *State) tableOf(b Body) (string, bool) {
+func (s *State) tableOf(b audit.Body) (string, bool) {
 	switch b := b.(type) {
-	case *Commit:
+	case *audit.Commit:
 		return b.Context.Table, true
-	case *Event:
-		return b.Name, b.Kind == EventTableOpen || b.Kind == EventTableClose || b.Scope == ScopeTable
+	case *audit.Event:
+		return b.Name, b.Kind == audit.EventTableOpen || b.Kind == audit.EventTableClose || b.Scope == audit.ScopeTable
 	}
-	if o, ok := s.open.find(ShuffleOf(b)); ok {
+	if o, ok := s.open.find(audit.ShuffleOf(b)); ok {
 		return o.table.name, true
 	}
 	return "", false
 }
 
-func (s *State) checkCredential(c *Credential) error {
+func (s *State) checkCredential(c *audit.Credential) error {
 	h := s.holders.known[c.ID]
 	switch {
-	case c.Kind == CredentialCreated && h != nil:
-		return illegal(RuleCredential, "credential %s was created before", c.ID)
-	case c.Kind == CredentialCreated && (Reserved(c.Identity) || Reserved(c.ID)):
-		return illegal(RuleCredential, "the identities daemon and operator are reserved")
-	case c.Kind == CredentialRevoked && h == nil:
-		return illegal(RuleCredential, "no credential %s was created", c.ID)
-	case c.Kind == CredentialRevoked && h.Revoked != 0:
-		return illegal(RuleCredential, "credential %s was revoked before", c.ID)
+	case c.Kind == audit.CredentialCreated && h != nil:
+		return illegal(audit.RuleCredential, "credential %s was created before", c.ID)
+	case c.Kind == audit.CredentialCreated && (audit.Reserved(c.Identity) || audit.Reserved(c.ID)):
+		return illegal(audit.RuleCredential, "the identities daemon and operator are reserved")
+	case c.Kind == audit.CredentialRevoked && h == nil:
+		return illegal(audit.RuleCredential, "no credential %s was created", c.ID)
+	case c.Kind == audit.CredentialRevoked && h.Revoked != 0:
+		return illegal(audit.RuleCredential, "credential %s was revoked before", c.ID)
 	}
 	return nil
 }
 
-func (s *State) applyCredential(c *Credential, index uint64, now int64) {
+func (s *State) applyCredential(c *audit.Credential, index uint64, now int64) {
 	s.holders.changes++
 	s.push(func() { s.holders.changes++ })
-	if c.Kind == CredentialRevoked {
+	if c.Kind == audit.CredentialRevoked {
 		h := s.holders.known[c.ID]
 		before := h.Revoked
 		s.push(func() { h.Revoked = before })

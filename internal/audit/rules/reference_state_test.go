@@ -1,8 +1,11 @@
-package audit
+package rules
 
 import (
 	"slices"
 	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // refState is the encoding of the state of a legal ledger, from looks at the whole list of entries.
@@ -12,23 +15,23 @@ func refState(m model) []byte {
 	}
 	last := m[len(m)-1]
 	return slices.Concat(
-		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refSum(refBytes(m[0])),
-		refJoin(m.latched()), m.refPair(),
+		spec.Join(uint8(1), uint64(len(m)), last.Time, false), spec.Blob(refBody(m[0])), spec.Sum(refBytes(m[0])),
+		spec.Join(m.latched()), m.refPair(),
 		refSorted(m.switches()), refSorted(m.starts()), refSorted(m.tables()), refSorted(m.played()),
-		m.keyring(), refSorted(m.credentials()), refJoin(m.newestAct()), m.refWaiting(),
+		m.keyring(), refSorted(m.credentials()), spec.Join(m.newestAct()), m.refWaiting(),
 	)
 }
 
 // refBody is what stands behind version, type, time, identity and credential.
-func refBody(e Entry) []byte {
+func refBody(e audit.Entry) []byte {
 	return refBytes(e)[1+1+8+1+len(e.Actor.Identity)+1+len(e.Actor.Credential):]
 }
 
 // credentials are all that were created.
 func (m model) credentials() (list []string) {
 	for i, e := range m {
-		c, ok := e.Body.(*Credential)
-		if !ok || c.Kind != CredentialCreated {
+		c, ok := e.Body.(*audit.Credential)
+		if !ok || c.Kind != audit.CredentialCreated {
 			continue
 		}
 		_, revoked := m.credential(c.ID)
@@ -36,17 +39,17 @@ func (m model) credentials() (list []string) {
 		if revoked >= 0 {
 			ended = max(m[revoked].Time, 1)
 		}
-		list = append(list, string(refJoin(refBody(e)[1:], uint64(i), e.Time, ended)))
+		list = append(list, string(spec.Join(refBody(e)[1:], uint64(i), e.Time, ended)))
 	}
 	return list
 }
 
 func (m model) refWaiting() []byte {
 	list := m.waiting()
-	out := refJoin(uint32(len(list)))
+	out := spec.Join(uint32(len(list)))
 	for _, i := range list {
-		a := m[i].Body.(*ActEntry)
-		out = refJoin(out, i, m[i].Time, a.Expires, uint8(a.Act), a.Digest[:])
+		a := m[i].Body.(*audit.ActEntry)
+		out = spec.Join(out, i, m[i].Time, a.Expires, uint8(a.Act), a.Digest[:])
 	}
 	return out
 }
@@ -55,39 +58,39 @@ func (m model) refWaiting() []byte {
 func refSorted(elements []string) []byte {
 	slices.Sort(elements)
 	elements = slices.Compact(elements)
-	return refJoin(uint32(len(elements)), strings.Join(elements, ""))
+	return spec.Join(uint32(len(elements)), strings.Join(elements, ""))
 }
 
 func (m model) refPair() []byte {
 	switch b := m[len(m)-1].Body.(type) {
-	case *ActEntry:
+	case *audit.ActEntry:
 		if m.due() {
-			return refJoin(uint8(3), uint8(b.Act), b.Digest[:])
+			return spec.Join(uint8(3), uint8(b.Act), b.Digest[:])
 		}
-	case *Deal:
+	case *audit.Deal:
 		if b.Final {
-			return refJoin(uint8(1), b.Shuffle)
+			return spec.Join(uint8(1), b.Shuffle)
 		}
-	case *Reveal:
+	case *audit.Reveal:
 		if b.Final {
-			return refJoin(uint8(4), b.Shuffle)
+			return spec.Join(uint8(4), b.Shuffle)
 		}
-	case *Commit:
+	case *audit.Commit:
 		if b.Context.Parent != nil {
-			return refJoin(uint8(2), b.Context.Parent.ID)
+			return spec.Join(uint8(2), b.Context.Parent.ID)
 		}
 	}
 	if next, by := m.toDisclose(); next != 0 {
-		return refJoin(uint8(5), next, refStr8(by))
+		return spec.Join(uint8(5), next, spec.Str8(by))
 	}
 	return []byte{0}
 }
 
 func (m model) switches() (set []string) {
 	for _, e := range m {
-		if k, ok := e.Body.(*Event); ok && k.Kind == EventKillSet && m.killed(k.Scope, k.Name, k.Deck) {
-			what := map[Scope][]byte{ScopeTable: refStr8(k.Name), ScopeDeck: k.Deck[:]}[k.Scope]
-			set = append(set, string(refJoin(uint8(k.Scope), what)))
+		if k, ok := e.Body.(*audit.Event); ok && k.Kind == audit.EventKillSet && m.killed(k.Scope, k.Name, k.Deck) {
+			what := map[audit.Scope][]byte{audit.ScopeTable: spec.Str8(k.Name), audit.ScopeDeck: k.Deck[:]}[k.Scope]
+			set = append(set, string(spec.Join(uint8(k.Scope), what)))
 		}
 	}
 	return set
@@ -96,7 +99,7 @@ func (m model) switches() (set []string) {
 func (m model) starts() (indexes []string) {
 	for i := range m {
 		if m.started(uint64(i)) {
-			indexes = append(indexes, string(refJoin(uint64(i))))
+			indexes = append(indexes, string(spec.Join(uint64(i))))
 		}
 	}
 	return indexes
@@ -106,10 +109,10 @@ func (m model) tables() (tables []string) {
 	for _, e := range m {
 		name := ""
 		switch b := e.Body.(type) {
-		case *Commit:
+		case *audit.Commit:
 			name = b.Context.Table
-		case *Event:
-			if b.Kind == EventTableOpen || b.Kind == EventTableClose {
+		case *audit.Event:
+			if b.Kind == audit.EventTableOpen || b.Kind == audit.EventTableClose {
 				name = b.Name
 			}
 		}
@@ -122,7 +125,7 @@ func (m model) tables() (tables []string) {
 		if len(commits) > 0 {
 			last = commits[len(commits)-1]
 		}
-		tables = append(tables, string(refJoin(refStr8(name), !open, uint64(len(commits)), last)))
+		tables = append(tables, string(spec.Join(spec.Str8(name), !open, uint64(len(commits)), last)))
 	}
 	return tables
 }
@@ -131,11 +134,11 @@ func (m model) played() (shuffles []string) {
 	for _, id := range m.live() {
 		next := 0
 		for _, i := range m.dealsOf(id) {
-			next += m[i].Body.(*Deal).Count()
+			next += m[i].Body.(*audit.Deal).Count()
 		}
-		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
-		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), m.round(id), mixed,
-			m.refOwner(id), refBlob(m.refShown(id)), m.refChained(id), uint16(len(m.gave(id))), m.gave(id))))
+		mixed := any1(m, func(x *audit.Mix) bool { return x.Shuffle == id })
+		shuffles = append(shuffles, string(spec.Join(id, spec.Blob(refBody(m[id])), uint16(next), m.round(id), mixed,
+			m.refOwner(id), spec.Blob(m.refShown(id)), m.refChained(id), uint16(len(m.gave(id))), m.gave(id))))
 	}
 	return shuffles
 }
@@ -149,7 +152,7 @@ func (m model) refShown(id uint64) (out []byte) {
 	for rest := places; rest != ""; {
 		kind := rest[:1]
 		tail := strings.TrimLeft(rest, kind)
-		out = refJoin(out, uint16(len(rest)-len(tail)), uint8(strings.Index("phb", kind)))
+		out = spec.Join(out, uint16(len(rest)-len(tail)), uint8(strings.Index("phb", kind)))
 		rest = tail
 	}
 	return out
@@ -165,7 +168,7 @@ func (m model) refChained(id uint64) []byte {
 	case !m.begun(last):
 		stage = 2
 	}
-	return refJoin(m[last].Body.(*Commit).CloseBy, m.rootOf(id).Time+1000*int64(m.genesis().MaxCloseBy),
+	return spec.Join(m[last].Body.(*audit.Commit).CloseBy, m.rootOf(id).Time+1000*int64(m.genesis().MaxCloseBy),
 		uint8(1+len(m.ancestors(id))), stage)
 }
 
@@ -175,29 +178,29 @@ func (m model) refOwner(id uint64) []byte {
 	if limited {
 		extent = 1
 	}
-	return refJoin(refStr8(owner), extent, uint8(len(m.takeovers(id))))
+	return spec.Join(spec.Str8(owner), extent, uint8(len(m.takeovers(id))))
 }
 
 // keyring is the key entries, without wraps.
 func (m model) keyring() []byte {
 	n, list := uint32(0), []byte{}
 	for i, e := range m {
-		k, ok := e.Body.(*Key)
+		k, ok := e.Body.(*audit.Key)
 		if !ok {
 			continue
 		}
 		n++
-		list = refJoin(list, uint64(i), e.Time, uint8(k.Subject))
+		list = spec.Join(list, uint64(i), e.Time, uint8(k.Subject))
 		switch k.Subject {
-		case SubjectPolicy:
-			list = refJoin(list, refBlob(k.Policy))
-		case SubjectRetirement:
-			list = refJoin(list, uint8(k.Retired), k.ID[:], k.From)
-		case SubjectAdministrator, SubjectTwoPersons, SubjectCoDealer:
-			list = refJoin(list, refBody(e)[1:])
+		case audit.SubjectPolicy:
+			list = spec.Join(list, spec.Blob(k.Policy))
+		case audit.SubjectRetirement:
+			list = spec.Join(list, uint8(k.Retired), k.ID[:], k.From)
+		case audit.SubjectAdministrator, audit.SubjectTwoPersons, audit.SubjectCoDealer:
+			list = spec.Join(list, refBody(e)[1:])
 		default:
-			list = refJoin(list, refBlob(k.Public))
+			list = spec.Join(list, spec.Blob(k.Public))
 		}
 	}
-	return refJoin(n, list)
+	return spec.Join(n, list)
 }

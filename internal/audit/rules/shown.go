@@ -1,8 +1,10 @@
-package audit
+package rules
 
 import (
 	"encoding/binary"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // shown says which of the dealt places of a shuffle are public. It has u16 length ‖ u8 kind for
@@ -46,8 +48,8 @@ func (s shown) sound(next int) bool {
 }
 
 // dealt is s after a deal that makes next the next place. A place that an illegal deal leaves out is not public.
-func (s shown) dealt(before, next int, d *Deal) shown {
-	if s == "" && d.First == before && !slices.ContainsFunc(d.Runs, func(r Run) bool { return !r.Public }) {
+func (s shown) dealt(before, next int, d *audit.Deal) shown {
+	if s == "" && d.First == before && !slices.ContainsFunc(d.Runs, func(r audit.Run) bool { return !r.Public }) {
 		return ""
 	}
 	places := slices.Concat(s.places(before), slices.Repeat([]uint8{placeHidden}, next-before))
@@ -60,7 +62,7 @@ func (s shown) dealt(before, next int, d *Deal) shown {
 }
 
 // shows returns the kind of the places of a run.
-func shows(r Run) uint8 {
+func shows(r audit.Run) uint8 {
 	switch {
 	case r.Public:
 		return placePublic

@@ -1,6 +1,12 @@
-package audit
+// Package rules has the rules of legality of docs/SPEC.md section 9, and the state of a ledger that they are about. The
+// sequencer and every verifier call the same functions, so that a rule stands in one place.
+package rules
 
-import "fmt"
+import (
+	"fmt"
+
+	"shuffled/internal/audit"
+)
 
 // State is the live state of a ledger: the fold over its entries. It keeps only what
 // later entries may still depend on: keys in force, switches, tables, open shuffles. It
@@ -29,7 +35,7 @@ type State struct {
 type restored struct {
 	size    uint64 // entries folded, so the index of the next
 	time    int64  // of the last entry
-	genesis *Genesis
+	genesis *audit.Genesis
 	stops
 	keys    keys
 	persons persons
@@ -44,7 +50,7 @@ type keys struct {
 	auditors   map[[32]byte][]byte   // in force, by KeyID
 	disclosure disclosure            // the newest
 	policy     []byte
-	coDealer   *Key       // the newest that named one, or named none
+	coDealer   *audit.Key // the newest that named one, or named none
 	entries    []KeyEntry // that took effect, by index
 }
 
@@ -52,13 +58,13 @@ type keys struct {
 // auditors, and nothing in a ledger depends on them.
 type KeyEntry struct {
 	Index uint64
-	Time  int64 // UTC milliseconds
-	Key   *Key  // not changed
+	Time  int64      // UTC milliseconds
+	Key   *audit.Key // not changed
 }
 
 // standing is what became of a key.
 type standing struct {
-	subject Subject
+	subject audit.Subject
 	retired bool
 }
 
@@ -68,7 +74,7 @@ type persons struct {
 	genesis  [32]byte          // SHA-256 of the genesis entry
 	inForce  map[string][]byte // key by name
 	stood    map[string]bool   // names and keys of every administrator there was
-	acts     []Act             // that need two administrators
+	acts     []audit.Act       // that need two administrators
 	delay    uint32            // seconds
 	newest   uint64            // index of the newest act, 0 for none
 	approved *approval         // what the next entry must be
@@ -78,14 +84,14 @@ type persons struct {
 // approval is what administrators signed. It has the act, because the digest alone could be that of
 // an entry that needs another act, and more signatures.
 type approval struct {
-	act    Act
+	act    audit.Act
 	digest [32]byte
 }
 
 // WaitingAct is an act that one administrator signed although two are asked for (break-glass). It
 // is in force from the end of the delay until it expires.
 type WaitingAct struct {
-	Act     Act
+	Act     audit.Act
 	Digest  [32]byte // of what it approves
 	Index   uint64   // of its entry
 	At      int64    // time of its entry, UTC milliseconds
@@ -104,7 +110,7 @@ type holders struct {
 
 // Holder is a credential as its entry made it.
 type Holder struct {
-	Credential
+	audit.Credential
 	Index   uint64 // of its entry
 	Created int64  // time of its entry, UTC milliseconds
 	Revoked int64  // UTC milliseconds, 0 while it is in force
@@ -123,15 +129,15 @@ type pair struct {
 
 // takes reports whether an entry may follow: the close, after a final deal one final
 // reveal in front of it, or the next disclosure by the identity of the close.
-func (p *pair) takes(e Entry) bool {
+func (p *pair) takes(e audit.Entry) bool {
 	if len(p.disclose) > 0 {
-		d, ok := e.Body.(*DisclosureEntry)
+		d, ok := e.Body.(*audit.DisclosureEntry)
 		return ok && d.Shuffle == p.disclose[0] && e.Actor.Identity == p.by
 	}
 	switch b := e.Body.(type) {
-	case *Close:
-		return b.Shuffle == p.shuffle && (b.Outcome == OutcomeContinued) == p.continued
-	case *Reveal:
+	case *audit.Close:
+		return b.Shuffle == p.shuffle && (b.Outcome == audit.OutcomeContinued) == p.continued
+	case *audit.Reveal:
 		return b.Shuffle == p.shuffle && b.Final && !p.continued && !p.revealed
 	}
 	return false
@@ -139,9 +145,9 @@ func (p *pair) takes(e Entry) bool {
 
 func (p *pair) broken() error {
 	if len(p.disclose) > 0 {
-		return illegal(RulePair, "the disclosure of shuffle %d by %s must follow", p.disclose[0], p.by)
+		return illegal(audit.RulePair, "the disclosure of shuffle %d by %s must follow", p.disclose[0], p.by)
 	}
-	return illegal(RulePair, "the close of shuffle %d must follow", p.shuffle)
+	return illegal(audit.RulePair, "the close of shuffle %d must follow", p.shuffle)
 }
 
 // NewState returns the state before entry 0.
@@ -215,10 +221,10 @@ func (s *State) Size() uint64 { return s.size }
 func (s *State) Time() int64 { return s.time }
 
 // Genesis returns entry 0, nil before it. The caller does not change it.
-func (s *State) Genesis() *Genesis { return s.genesis }
+func (s *State) Genesis() *audit.Genesis { return s.genesis }
 
 func illegal(code, format string, args ...any) error {
-	return &Illegal{Code: code, Detail: fmt.Sprintf(format, args...)}
+	return &audit.Illegal{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
 // disclosure is the newest disclosure key.

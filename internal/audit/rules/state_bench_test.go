@@ -1,10 +1,13 @@
-package audit
+package rules
 
 import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
 	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // openBench is how many open shuffles the benchmarks of the state hold, and tablesBench at how many tables.
@@ -16,15 +19,15 @@ const (
 // benchState folds a genesis and an instance.
 func benchState(tb testing.TB) *State {
 	s := NewState()
-	benchApply(tb, s, []Entry{
-		{Time: sampleTime, Actor: Operator, Body: sampleGenesisBody()},
-		{Time: sampleTime, Actor: Daemon, Body: &Event{Kind: EventInstanceStart, Name: "v1"}},
+	benchApply(tb, s, []audit.Entry{
+		{Time: spec.SampleTime, Actor: audit.Operator, Body: sampleGenesisBody()},
+		{Time: spec.SampleTime, Actor: audit.Daemon, Body: &audit.Event{Kind: audit.EventInstanceStart, Name: "v1"}},
 	})
 	s.Commit()
 	return s
 }
 
-func benchApply(tb testing.TB, s *State, entries []Entry) {
+func benchApply(tb testing.TB, s *State, entries []audit.Entry) {
 	for _, e := range entries {
 		e.Body = s.Counted(e.Body)
 		if err := s.Apply(e); err != nil {
@@ -35,20 +38,20 @@ func benchApply(tb testing.TB, s *State, entries []Entry) {
 
 // benchCommits are commits of 52 cards, one at each table of a name, as they are
 // read from a store: nothing of one is shared with another.
-func benchCommits(tb testing.TB, s *State, name string) []Entry {
-	first, _, _ := benchCommit(tb)
-	entries := make([]Entry, tablesBench)
+func benchCommits(tb testing.TB, s *State, name string) []audit.Entry {
+	first, _, _ := spec.BenchCommit(tb)
+	entries := make([]audit.Entry, tablesBench)
 	for i := range entries {
-		c := *first.Body.(*Commit)
+		c := *first.Body.(*audit.Commit)
 		context := *c.Context
 		context.Table, context.Genesis = fmt.Sprintf("%s-%d", name, i), s.GenesisHash()
 		c.Context = &context
 		c.Serial, c.Previous = s.Next(context.Table)
-		b, err := Entry{Time: sampleTime, Actor: first.Actor, Body: &c}.Encode()
+		b, err := audit.Entry{Time: spec.SampleTime, Actor: first.Actor, Body: &c}.Encode()
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if entries[i], err = ParseEntry(b); err != nil {
+		if entries[i], err = audit.ParseEntry(b); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -56,11 +59,11 @@ func benchCommits(tb testing.TB, s *State, name string) []Entry {
 }
 
 // benchPlays are what follows on the newest commits at those tables.
-func benchPlays(s *State, commits []Entry, body func(id uint64) Body) []Entry {
-	entries := make([]Entry, len(commits))
+func benchPlays(s *State, commits []audit.Entry, body func(id uint64) audit.Body) []audit.Entry {
+	entries := make([]audit.Entry, len(commits))
 	for i, e := range commits {
-		_, id := s.Next(e.Body.(*Commit).Context.Table)
-		entries[i] = Entry{Time: sampleTime, Actor: e.Actor, Body: body(id)}
+		_, id := s.Next(e.Body.(*audit.Commit).Context.Table)
+		entries[i] = audit.Entry{Time: spec.SampleTime, Actor: e.Actor, Body: body(id)}
 	}
 	return entries
 }
@@ -98,17 +101,17 @@ const mostOfOpen = 400
 // TestOpenShuffleIsSmall: a shuffle that shows all that was dealt costs a slot, and so does
 // one with hidden places, whose pattern many have in common.
 func TestOpenShuffleIsSmall(t *testing.T) {
-	hand := []Run{{Count: 18, Purpose: PurposeSeat}, {Count: 1, Purpose: PurposeBurn},
-		{Count: 3, Purpose: PurposeBoard, Public: true}}
-	for name, runs := range map[string][]Run{"undealt": nil, "all public": hand[2:], "a hand of poker": hand} {
+	hand := []audit.Run{{Count: 18, Purpose: audit.PurposeSeat}, {Count: 1, Purpose: audit.PurposeBurn},
+		{Count: 3, Purpose: audit.PurposeBoard, Public: true}}
+	for name, runs := range map[string][]audit.Run{"undealt": nil, "all public": hand[2:], "a hand of poker": hand} {
 		before, _, _ := collected()
 		s := benchState(t)
 		for s.OpenCount() < openBench/4 {
 			commits := benchCommits(t, s, "held")
 			benchApply(t, s, commits)
 			if runs != nil {
-				benchApply(t, s, benchPlays(s, commits, func(id uint64) Body {
-					return &Deal{Shuffle: id, Checkpoint: id + 1, Runs: runs}
+				benchApply(t, s, benchPlays(s, commits, func(id uint64) audit.Body {
+					return &audit.Deal{Shuffle: id, Checkpoint: id + 1, Runs: runs}
 				}))
 			}
 			s.Commit()
@@ -142,18 +145,19 @@ func BenchmarkOpenShuffles(b *testing.B) {
 // BenchmarkApply folds in the three entries of most shuffles, with openBench open.
 func BenchmarkApply(b *testing.B) {
 	s := crowded(b)
-	deal := func(id uint64) Body {
-		return &Deal{Shuffle: id, Checkpoint: id + 1,
-			Runs: []Run{{Count: 2, Purpose: PurposeSeat, Recipient: "seat-1"}}}
+	deal := func(id uint64) audit.Body {
+		return &audit.Deal{Shuffle: id, Checkpoint: id + 1,
+			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
 	}
-	end := func(id uint64) Body {
-		return &Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, id).tapeLen)}
+	end := func(id uint64) audit.Body {
+		return &audit.Close{Shuffle: id, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: make([]byte,
+			find(s, id).tapeLen)}
 	}
-	for _, timed := range []Type{TypeCommit, TypeDeal, TypeClose} {
+	for _, timed := range []audit.Type{audit.TypeCommit, audit.TypeDeal, audit.TypeClose} {
 		b.Run(timed.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			b.StopTimer()
-			step := func(entries []Entry) {
+			step := func(entries []audit.Entry) {
 				if entries[0].Body.Type() == timed {
 					b.StartTimer()
 					defer b.StopTimer()

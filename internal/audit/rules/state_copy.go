@@ -1,10 +1,12 @@
-package audit
+package rules
 
 import (
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
@@ -43,7 +45,7 @@ type SavedTable struct {
 func (s *State) Copy() (*Copy, *Saved) {
 	s.copies = s.copies%math.MaxUint8 + 1 // a new slot has the mark 0
 	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
-	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: EncodeBody(s.genesis),
+	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: audit.EncodeBody(s.genesis),
 		GenesisHash: s.persons.genesis, Latched: s.Latched(), Switches: s.Switches(),
 		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]SavedTable, 0, len(s.tables)),
 		Keys: s.KeyEntries(), Holders: s.Holders(), NewestAct: s.persons.newest,
@@ -58,14 +60,14 @@ func (s *State) Copy() (*Copy, *Saved) {
 // for what another version wrote. It does not check that a ledger has such a state.
 func Restore(saved *Saved) (*State, error) {
 	if saved.Version != savedVersion {
-		return nil, fmt.Errorf("version %d of the saved state: %w", saved.Version, ErrUnknown)
+		return nil, fmt.Errorf("version %d of the saved state: %w", saved.Version, audit.ErrUnknown)
 	}
-	genesis, err := ParseBody(TypeGenesis, saved.Genesis)
+	genesis, err := audit.ParseBody(audit.TypeGenesis, saved.Genesis)
 	if err != nil {
 		return nil, err
 	}
 	s := NewState()
-	s.applyGenesis(genesis.(*Genesis))
+	s.applyGenesis(genesis.(*audit.Genesis))
 	for _, k := range saved.Keys {
 		s.applyKey(k.Key, k.Index, k.Time)
 	}
@@ -86,26 +88,26 @@ func Restore(saved *Saved) (*State, error) {
 
 // Reopen puts an open shuffle into a state that Restore made. It keeps no part of the saved shuffle.
 func (s *State) Reopen(saved SavedShuffle) error {
-	body, err := ParseBody(TypeCommit, saved.Commit)
+	body, err := audit.ParseBody(audit.TypeCommit, saved.Commit)
 	if err != nil {
 		return fmt.Errorf("shuffle %d: %w", saved.ID, err)
 	}
-	c := body.(*Commit)
+	c := body.(*audit.Commit)
 	t := s.tables[c.Context.Table]
 	if t == nil || saved.ID > t.last || s.open.has(saved.ID) {
-		return fmt.Errorf("%w state: shuffle %d stands twice, or its table does not know it", ErrMalformed, saved.ID)
+		return fmt.Errorf("%w state: shuffle %d stands twice, or its table does not know it", audit.ErrMalformed, saved.ID)
 	}
 	o := s.open.describe(saved.ID, c, saved.Commit, t)
 	if o.shown = shown(saved.Shown); !o.shown.sound(int(saved.Next)) {
-		return fmt.Errorf("%w state: shuffle %d shows what places it has not", ErrMalformed, saved.ID)
+		return fmt.Errorf("%w state: shuffle %d shows what places it has not", audit.ErrMalformed, saved.ID)
 	}
-	if depth := saved.Chain.Depth; depth < 1 || depth > MaxChain || depth > 1 && c.Context.Parent == nil {
-		return fmt.Errorf("%w state: shuffle %d has depth %d in its chain", ErrMalformed, saved.ID, depth)
+	if depth := saved.Chain.Depth; depth < 1 || depth > audit.MaxChain || depth > 1 && c.Context.Parent == nil {
+		return fmt.Errorf("%w state: shuffle %d has depth %d in its chain", audit.ErrMalformed, saved.ID, depth)
 	}
 	o.next, o.round, o.mixed, o.takeovers = saved.Next, saved.Round, saved.Mixed, saved.Takeovers
 	o.entries, o.given = saved.Entries, slices.Clone(saved.Given)
 	o.restore(saved.Chain)
-	o.owner = s.identity(Actor{Identity: saved.Owner})
+	o.owner = s.identity(audit.Actor{Identity: saved.Owner})
 	s.open.insert(o)
 	return nil
 }

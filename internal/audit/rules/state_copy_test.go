@@ -1,4 +1,4 @@
-package audit
+package rules
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 	"shuffled/internal/shuffle"
 )
 
@@ -49,28 +51,28 @@ func TestCopyStands(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := NewState()
-		apply := func(actor Actor, body Body) { s.Apply(Entry{Time: 1, Actor: actor, Body: body}) }
-		apply(someone, sampleGenesisBody())
-		apply(someone, &Event{Kind: EventInstanceStart, Name: "v1"})
+		apply := func(actor audit.Actor, body audit.Body) { s.Apply(audit.Entry{Time: 1, Actor: actor, Body: body}) }
+		apply(spec.Someone, sampleGenesisBody())
+		apply(spec.Someone, &audit.Event{Kind: audit.EventInstanceStart, Name: "v1"})
 		step := func() {
 			mark := s.Mark()
 			for range rapid.IntRange(1, 8).Draw(rt, "entries") {
 				all := s.OpenShuffles()
 				act := rapid.IntRange(0, 9).Draw(rt, "act")
 				if act < 5 || len(all) == 0 {
-					apply(someone, nextCommit(s, fmt.Sprint("table-", rapid.IntRange(0, 3).Draw(rt, "table"))))
+					apply(spec.Someone, nextCommit(s, fmt.Sprint("table-", rapid.IntRange(0, 3).Draw(rt, "table"))))
 					continue
 				}
 				id := all[rapid.IntRange(0, len(all)-1).Draw(rt, "shuffle")].ID
 				switch o := find(s, id); act {
 				case 5, 6:
-					apply(someone, &Deal{Shuffle: id, Checkpoint: id + 1, First: int(o.next),
-						Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
+					apply(spec.Someone, &audit.Deal{Shuffle: id, Checkpoint: id + 1, First: int(o.next),
+						Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}})
 				case 7, 8:
-					s.applyTakeover(&Takeover{Shuffle: id, Extent: ExtentPlay}, Actor{Identity: "another"})
+					s.applyTakeover(&audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay}, audit.Actor{Identity: "another"})
 					s.change(id).mixed = o.planned
 				default:
-					s.applyClose(&Close{Shuffle: id}, nil, Actor{})
+					s.applyClose(&audit.Close{Shuffle: id}, nil, audit.Actor{})
 				}
 			}
 			if rapid.IntRange(0, 3).Draw(rt, "back") == 0 {
@@ -151,12 +153,12 @@ func TestRestoreRefuses(t *testing.T) {
 		"a part of a commit":     func(o *SavedShuffle) { o.Commit = o.Commit[:len(o.Commit)-1] },
 		"at no table": func(o *SavedShuffle) {
 			o.Commit = bytes.Clone(o.Commit)
-			i := bytes.Index(o.Commit, []byte(sampleOrigin)) + len(sampleOrigin)
+			i := bytes.Index(o.Commit, []byte(spec.SampleOrigin)) + len(spec.SampleOrigin)
 			o.Commit[i+32+2] = 'x' // behind the genesis hash, the flag and a length
 		},
 	} {
 		o := piece[1]
-		if change(&o); !errors.Is(to.Reopen(o), ErrMalformed) {
+		if change(&o); !errors.Is(to.Reopen(o), audit.ErrMalformed) {
 			t.Errorf("%s: it was taken", name)
 		}
 	}
@@ -166,7 +168,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Error("a part of a genesis was taken")
 	}
 	saved.Version++
-	if _, err := Restore(saved); !errors.Is(err, ErrUnknown) {
+	if _, err := Restore(saved); !errors.Is(err, audit.ErrUnknown) {
 		t.Errorf("a later version: %v", err)
 	}
 }
@@ -209,7 +211,7 @@ func richState(t testing.TB) *State {
 	t.Helper()
 	names, stories := stateStories()
 	i := slices.Index(names, "everything")
-	return fold(t, stories[i].values())
+	return fold(t, stories[i].Values())
 }
 
 // find returns an open shuffle that there is.
@@ -225,14 +227,14 @@ func find(s *State, id uint64) opened {
 func crowd(t testing.TB, n int) *State {
 	t.Helper()
 	s := NewState()
-	apply := func(body Body) {
-		if err := s.Apply(Entry{Time: 1, Actor: someone, Body: body}); err != nil {
+	apply := func(body audit.Body) {
+		if err := s.Apply(audit.Entry{Time: 1, Actor: spec.Someone, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 		s.Commit()
 	}
 	apply(sampleGenesisBody())
-	apply(&Event{Kind: EventInstanceStart, Name: "v1"})
+	apply(&audit.Event{Kind: audit.EventInstanceStart, Name: "v1"})
 	for i := range n {
 		c := nextCommit(s, fmt.Sprint("table-", i))
 		c.Context.Recipe = shuffle.Recipe{Cards: 52, Take: 52}

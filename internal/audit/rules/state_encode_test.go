@@ -1,10 +1,13 @@
-package audit
+package rules
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // Encode returns the one encoding of the state: lists are in ascending order of their elements' bytes. What Rollback
@@ -17,7 +20,7 @@ func (s *State) Encode() []byte {
 	w.flag(s.faulty)
 	w.nested(func() {
 		if s.genesis != nil {
-			w.raw(EncodeBody(s.genesis))
+			w.raw(audit.EncodeBody(s.genesis))
 		}
 	})
 	w.raw(s.persons.genesis[:])
@@ -101,9 +104,9 @@ func (s *State) encodeKills(w *writer) {
 	writeSorted(w, s.killed, Switch.compare, func(k Switch, _ bool) {
 		w.u8(uint8(k.Scope))
 		switch k.Scope {
-		case ScopeTable:
+		case audit.ScopeTable:
 			w.str(k.Table)
-		case ScopeDeck:
+		case audit.ScopeDeck:
 			w.raw(k.Deck[:])
 		}
 	})
@@ -123,8 +126,8 @@ func (s *State) encodeKeys(w *writer) {
 	for _, e := range s.keys.entries {
 		w.u64(e.Index)
 		w.u64(uint64(e.Time))
-		body := EncodeBody(e.Key)
-		if e.Key.Subject == SubjectDisclosure {
+		body := audit.EncodeBody(e.Key)
+		if e.Key.Subject == audit.SubjectDisclosure {
 			body = body[:len(body)-1] // wraps, of which it has none
 		}
 		w.raw(body)
@@ -151,7 +154,7 @@ func writeSorted[M ~map[K]V, K comparable, V any](w *writer, m M, compare func(a
 // encodeHolders writes every credential that was created, and whether it was revoked.
 func (s *State) encodeHolders(w *writer) {
 	writeSorted(w, s.holders.known, compareNames, func(_ string, h *Holder) {
-		w.raw(EncodeBody(&h.Credential)[1:]) // without its kind
+		w.raw(audit.EncodeBody(&h.Credential)[1:]) // without its kind
 		w.u64(h.Index)
 		w.u64(uint64(h.Created))
 		w.u64(uint64(h.Revoked))
@@ -178,7 +181,7 @@ func (w *writer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
 func (w *writer) u64(v uint64) { w.b = binary.BigEndian.AppendUint64(w.b, v) }
 func (w *writer) n16(n int)    { w.b = binary.BigEndian.AppendUint16(w.b, uint16(n)) }
 func (w *writer) raw(b []byte) { w.b = append(w.b, b...) }
-func (w *writer) str(s string) { w.raw(refStr8(s)) }
+func (w *writer) str(s string) { w.raw(spec.Str8(s)) }
 
 func (w *writer) flag(v bool) {
 	if w.u8(0); v {

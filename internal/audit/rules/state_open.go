@@ -1,9 +1,11 @@
-package audit
+package rules
 
 import (
 	"maps"
 	"math"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // Opened is what the state knows of an open shuffle, as it was when the caller asked.
@@ -25,7 +27,7 @@ type Opened struct {
 }
 
 // Commit parses the commit, at each call anew.
-func (o Opened) Commit() *Commit {
+func (o Opened) Commit() *audit.Commit {
 	return opened{open: &o.slot, terms: o.terms, long: o.long}.commit()
 }
 

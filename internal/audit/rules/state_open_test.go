@@ -1,4 +1,4 @@
-package audit
+package rules
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"weak"
 
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 	"shuffled/internal/shuffle"
 )
 
@@ -18,12 +20,12 @@ import (
 func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	t.Parallel()
 	s := benchState(t)
-	var commits []*Commit
+	var commits []*audit.Commit
 	for _, table := range []string{"a", "b", "a"} {
 		c := nextCommit(s, table)
-		c.GameRef, c.CloseBy, c.Context.Recipe = strings.Repeat(table, 64), sampleTime+1000,
+		c.GameRef, c.CloseBy, c.Context.Recipe = strings.Repeat(table, 64), spec.SampleTime+1000,
 			shuffle.Recipe{Ranges: []uint32{6, 6}}
-		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+		benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: c}})
 		commits = append(commits, c)
 	}
 	want := s.Encode()
@@ -32,8 +34,8 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	}
 	for i, c := range commits {
 		c.Context.Recipe.Ranges[0] = 37
-		*c.Context = Context{}
-		*c = Commit{}
+		*c.Context = audit.Context{}
+		*c = audit.Commit{}
 		if !bytes.Equal(s.Encode(), want) {
 			t.Fatalf("commit %d of %d is held by the state", i, len(commits))
 		}
@@ -44,10 +46,10 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 func TestOpenShufflesKeepNoCommit(t *testing.T) {
 	t.Parallel()
 	s := benchState(t)
-	apply := func() (weak.Pointer[Commit], weak.Pointer[Context]) {
+	apply := func() (weak.Pointer[audit.Commit], weak.Pointer[audit.Context]) {
 		c := nextCommit(s, "t")
-		c.CloseBy = sampleTime + 1000
-		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+		c.CloseBy = spec.SampleTime + 1000
+		benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: c}})
 		return weak.Make(c), weak.Make(c.Context)
 	}
 	commit, context := apply()
@@ -78,13 +80,13 @@ func TestOpenIsOfItsCommit(t *testing.T) {
 			seen["child"] = seen["child"] || c.Context.Parent != nil
 			seen["planned"] = seen["planned"] || held.planned && !held.mixed
 			seen["mixed"] = seen["mixed"] || held.mixed
-			seen["for auditors"] = seen["for auditors"] || held.disclosure == DisclosureAuditor
+			seen["for auditors"] = seen["for auditors"] || held.disclosure == audit.DisclosureAuditor
 		}
 	}
 	names, stories := stateStories()
 	for i, name := range names {
 		s := NewState()
-		for _, e := range stories[i].values() {
+		for _, e := range stories[i].Values() {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -107,9 +109,9 @@ func TestUnparsableCommit(t *testing.T) {
 	t.Parallel()
 	s := benchState(t)
 	c := nextCommit(s, "t")
-	c.CloseBy, c.Context.Recipe = sampleTime+1000, shuffle.Recipe{Cards: 1, Take: 1}
+	c.CloseBy, c.Context.Recipe = spec.SampleTime+1000, shuffle.Recipe{Cards: 1, Take: 1}
 	id := s.Size()
-	benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+	benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: c}})
 	defer func() {
 		if recover() == nil {
 			t.Error("it was parsed")
@@ -124,15 +126,18 @@ func TestUnparsableCommit(t *testing.T) {
 func TestOpenSlots(t *testing.T) {
 	t.Parallel()
 	s := benchState(t)
-	step := func(body Body) { benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: body}}) }
+	step := func(body audit.Body) {
+		benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: body}})
+	}
 	open := func(table, ref string) uint64 {
 		c := nextCommit(s, table)
-		c.GameRef, c.CloseBy = ref, sampleTime+1000
+		c.GameRef, c.CloseBy = ref, spec.SampleTime+1000
 		step(c)
 		return s.Size() - 1
 	}
 	end := func(id uint64) {
-		step(&Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, id).tapeLen)})
+		step(&audit.Close{Shuffle: id, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: make([]byte,
+			find(s, id).tapeLen)})
 	}
 	long := strings.Repeat("r", 64)
 	var ids []uint64
@@ -174,13 +179,13 @@ func TestOverdue(t *testing.T) {
 	s := benchState(t)
 	for _, life := range []int64{3000, 1000, 2000} {
 		c := nextCommit(s, "t")
-		c.CloseBy = sampleTime + life
-		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+		c.CloseBy = spec.SampleTime + life
+		benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: c}})
 	}
 	s.Commit()
 	holds := func(life int64, want ...uint64) {
 		t.Helper()
-		if got := s.Overdue(sampleTime + life); !slices.Equal(got, want) {
+		if got := s.Overdue(spec.SampleTime + life); !slices.Equal(got, want) {
 			t.Errorf("after %d ms %d are overdue, want %d", life, got, want)
 		}
 	}
@@ -188,8 +193,9 @@ func TestOverdue(t *testing.T) {
 	holds(1000, 3)
 	holds(2500, 3, 4)
 	mark := s.Mark()
-	benchApply(t, s, []Entry{{Time: sampleTime + 1000, Actor: someone,
-		Body: &Close{Shuffle: 3, Outcome: OutcomeExpired, Form: FormTape, Tape: make([]byte, find(s, 3).tapeLen)}}})
+	benchApply(t, s, []audit.Entry{{Time: spec.SampleTime + 1000, Actor: spec.Someone,
+		Body: &audit.Close{Shuffle: 3, Outcome: audit.OutcomeExpired, Form: audit.FormTape, Tape: make([]byte, find(s,
+			3).tapeLen)}}})
 	holds(1500)
 	holds(3000, 2, 4)
 	s.Rollback(mark)
@@ -242,12 +248,14 @@ func TestAtTable(t *testing.T) {
 		switch n := rng.IntN(10); {
 		case n < 5:
 			c := nextCommit(s, tables[rng.IntN(len(tables))])
-			c.CloseBy = sampleTime + 1000
-			benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+			c.CloseBy = spec.SampleTime + 1000
+			benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: c}})
 		case n < 8 && len(open) > 0:
 			o := open[rng.IntN(len(open))]
-			benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: &Close{Shuffle: o.ID,
-				Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, o.ID).tapeLen)}}})
+			benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone,
+				Body: &audit.Close{Shuffle: o.ID,
+					Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape,
+					Tape: make([]byte, find(s, o.ID).tapeLen)}}})
 		case n < 9:
 			s.Rollback(mark)
 		default:
@@ -265,14 +273,14 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 	const n = 3000
 	r := rand.New(rand.NewPCG(7, 7))
 	s := NewState()
-	apply := func(want string, body Body) {
+	apply := func(want string, body audit.Body) {
 		t.Helper()
-		if got := codeOf(s.Apply(Entry{Time: 1, Actor: someone, Body: s.Counted(body)})); got != want {
+		if got := codeOf(s.Apply(audit.Entry{Time: 1, Actor: spec.Someone, Body: s.Counted(body)})); got != want {
 			t.Fatalf("entry %d, %s %+v: %s, want %s", s.Size(), body.Type(), body, got, want)
 		}
 	}
 	apply(holds, sampleGenesisBody())
-	apply(holds, &Event{Kind: EventInstanceStart, Name: "v1"})
+	apply(holds, &audit.Event{Kind: audit.EventInstanceStart, Name: "v1"})
 	var waiting []uint64
 	for i := range n {
 		waiting = append(waiting, s.Size())
@@ -282,8 +290,8 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 		}
 	}
 	s.Commit()
-	burn := func(id uint64) *Deal {
-		return &Deal{Shuffle: id, Checkpoint: id + 1, Runs: []Run{{Count: 2, Purpose: PurposeBurn}}}
+	burn := func(id uint64) *audit.Deal {
+		return &audit.Deal{Shuffle: id, Checkpoint: id + 1, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBurn}}}
 	}
 	for len(waiting) > 0 {
 		i := r.IntN(len(waiting))
@@ -296,8 +304,8 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 		case i > 0 && r.IntN(2) == 0:
 			apply("earlier_serial", burn(waiting[i]))
 		default:
-			apply(holds, &Close{Shuffle: waiting[i], Outcome: OutcomeVoid, Reason: ReasonMisdeal, Form: FormTape,
-				Tape: make([]byte, 54)})
+			apply(holds, &audit.Close{Shuffle: waiting[i], Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal,
+				Form: audit.FormTape, Tape: make([]byte, 54)})
 			apply("not_open", burn(waiting[i]))
 			waiting = slices.Delete(waiting, i, i+1)
 		}
@@ -317,22 +325,22 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 	}
 	for _, o := range s.OpenShuffles() {
 		if o.Commit().Context.Table == "busy" {
-			apply("places", &Deal{Shuffle: o.ID, Checkpoint: o.ID + 1, First: 2,
-				Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
+			apply("places", &audit.Deal{Shuffle: o.ID, Checkpoint: o.ID + 1, First: 2,
+				Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}})
 		}
 	}
 }
 
-func sampleGenesisBody() *Genesis {
-	g := sampleGenesis()
-	return g.body()
+func sampleGenesisBody() *audit.Genesis {
+	g := spec.SampleGenesis()
+	return g.Body()
 }
 
 // nextCommit is a commit of two cards that may come next at a table.
-func nextCommit(s *State, table string) *Commit {
+func nextCommit(s *State, table string) *audit.Commit {
 	serial, previous := s.Next(table)
-	return &Commit{Context: &Context{Origin: sampleOrigin, Genesis: s.GenesisHash(), Table: table,
+	return &audit.Commit{Context: &audit.Context{Origin: spec.SampleOrigin, Genesis: s.GenesisHash(), Table: table,
 		Recipe:     shuffle.Recipe{Cards: 2, Take: 2},
-		Disclosure: DisclosurePublic},
+		Disclosure: audit.DisclosurePublic},
 		Serial: serial, Previous: previous, CloseBy: 1000, Instance: 1}
 }

@@ -1,4 +1,4 @@
-package audit
+package rules
 
 import (
 	"bytes"
@@ -7,127 +7,130 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 type ledgerCase struct {
-	Name    string  `json:"name"`
-	Entries []hexed `json:"entries"`
+	Name    string       `json:"name"`
+	Entries []spec.Hexed `json:"entries"`
 }
 
 type ledgerVectors struct {
-	vectorHead
+	spec.VectorHead
 	Cases []ledgerCase `json:"cases"`
 }
 
-var ledgersHead = newHead("ledgers",
+var ledgersHead = spec.NewHead("ledgers",
 	"Whole ledgers that are legal, docs/SPEC.md section 9: entries are all of one from entry 0, by their encodings of section 5.")
 
 // stateStories have everything that a state keeps, at least once.
-func stateStories() (names []string, stories []*story) {
-	add := func(name string, s *story) {
+func stateStories() (names []string, stories []*spec.Story) {
+	add := func(name string, s *spec.Story) {
 		told := *s
-		told.entries = slices.Clone(s.entries)
+		told.Entries = slices.Clone(s.Entries)
 		names, stories = append(names, name), append(stories, &told)
 	}
-	add("no entries", &story{})
-	add("a genesis and a daemon", newStory())
-	s := newStory(cosignedDeals, withAuditors("hybrid 2", "hybrid 1"), production)
-	s.then(s.disclosure("hybrid 1", "hybrid 1", "hybrid 2"))
-	s.then(s.auditor("hybrid 3"))
+	add("no entries", &spec.Story{})
+	add("a genesis and a daemon", spec.NewStory())
+	s := spec.NewStory(cosignedDeals, spec.WithAuditors("hybrid 2", "hybrid 1"), spec.Production)
+	s.Then(s.Disclosure("hybrid 1", "hybrid 1", "hybrid 2"))
+	s.Then(s.Auditor("hybrid 3"))
 	add("a disclosure key that is stale", s)
 
-	s = newStory(withAuditors("1", "2"))
-	slot, plan := storySlot("tt", 0)
-	s.then(s.disclosure("1", "1", "2"))
-	s.then(s.key(refKey{Subject: 1, Public: signingKey("2")}))
-	s.then(s.retire(1, signingKey("1")))
-	s.then(s.retire(3, auditorKey("2")))
-	s.then(s.disclosure("2", "1"))
-	s.then(s.key(refKey{Subject: 4, Policy: witnessPolicy("w1")}))
-	s.then(s.start())
-	s.then(operator(refEvent{Kind: 2, Table: "empty"}))
-	s.then(killSwitch(true, 3, "", bytesOf("another deck", 32)))
-	s.then(killSwitch(true, 2, "b", nil))
-	s.then(killSwitch(true, 2, "aa", nil))
-	s.then(killSwitch(true, 1, "", nil))
-	s.then(killSwitch(false, 1, "", nil))
-	id := s.then(s.commit("t", toAuditors))
-	s.then(s.deal(id, 0, 3))
-	mixed := s.then(s.commit("tt", planned(plan)))
-	s.then(s.mix(mixed, slot))
-	s.then(s.commit("tt", draws(6, 37)))
-	keno := s.then(s.commit("k", numbers(80, 20)))
-	s.then(s.deal(keno, 0, 5, inPublic))
-	closed := s.then(s.commit("s"))
-	s.then(s.close(closed, 2))
-	s.then(operator(refEvent{Kind: 3, Table: "s"}))
-	s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
+	s = spec.NewStory(spec.WithAuditors("1", "2"))
+	slot, plan := spec.StorySlot("tt", 0)
+	s.Then(s.Disclosure("1", "1", "2"))
+	s.Then(s.Key(spec.Key{Subject: 1, Public: spec.SigningKey("2")}))
+	s.Then(s.Retire(1, spec.SigningKey("1")))
+	s.Then(s.Retire(3, spec.AuditorKey("2")))
+	s.Then(s.Disclosure("2", "1"))
+	s.Then(s.Key(spec.Key{Subject: 4, Policy: spec.WitnessPolicy("w1")}))
+	s.Then(s.Start())
+	s.Then(spec.Operator(spec.Event{Kind: 2, Table: "empty"}))
+	s.Then(spec.KillSwitch(true, 3, "", spec.BytesOf("another deck", 32)))
+	s.Then(spec.KillSwitch(true, 2, "b", nil))
+	s.Then(spec.KillSwitch(true, 2, "aa", nil))
+	s.Then(spec.KillSwitch(true, 1, "", nil))
+	s.Then(spec.KillSwitch(false, 1, "", nil))
+	id := s.Then(s.Commit("t", spec.ToAuditors))
+	s.Then(s.Deal(id, 0, 3))
+	mixed := s.Then(s.Commit("tt", spec.Planned(plan)))
+	s.Then(s.Mix(mixed, slot))
+	s.Then(s.Commit("tt", spec.Draws(6, 37)))
+	keno := s.Then(s.Commit("k", spec.NumbersOf(80, 20)))
+	s.Then(s.Deal(keno, 0, 5, spec.InPublic))
+	closed := s.Then(s.Commit("s"))
+	s.Then(s.Close(closed, 2))
+	s.Then(spec.Operator(spec.Event{Kind: 3, Table: "s"}))
+	s.Then(spec.Entry{Event: &spec.Event{Kind: 6, Cause: 1, Instance: 1}})
 	add("everything", s)
 
 	s, id = dealt()
-	s.then(s.deal(id, 1, 1, final))
+	s.Then(s.Deal(id, 1, 1, spec.Final))
 	add("the close of a final deal comes next", s)
 	s, id = handDealt()
-	s.then(s.reveal(id, []uint64{1}))
-	burnt := s.then(s.commit("u"))
-	s.then(s.deal(burnt, 0, 4))
-	s.then(s.reveal(burnt, []uint64{0, 1, 2, 3}, exposed))
+	s.Then(s.Reveal(id, []uint64{1}))
+	burnt := s.Then(s.Commit("u"))
+	s.Then(s.Deal(burnt, 0, 4))
+	s.Then(s.Reveal(burnt, []uint64{0, 1, 2, 3}, spec.Exposed))
 	add("places that are public, hidden, and hidden burns", s)
-	s.then(s.reveal(id, []uint64{2}, finalReveal))
+	s.Then(s.Reveal(id, []uint64{2}, spec.FinalReveal))
 	add("the close of a final reveal comes next", s)
 	s, id = dealt()
-	s.then(s.commit("t", child(id, 3, 2)))
+	s.Then(s.Commit("t", spec.ChildOf(id, 3, 2)))
 	add("the close of a child's parent comes next", s)
 	s, root, kid, last := threeDeep()
-	s.then(s.reveal(root, []uint64{2}))
-	s.then(s.takeover(last, "dealer-2", 2))
+	s.Then(s.Reveal(root, []uint64{2}))
+	s.Then(s.Takeover(last, "dealer-2", 2))
 	add("a chain of three, of which the last was taken over", s)
-	s.then(of("dealer-2", s.close(last, 1)))
-	s.then(of("dealer-2", s.disclose(root)))
+	s.Then(spec.Of("dealer-2", s.Close(last, 1)))
+	s.Then(spec.Of("dealer-2", s.Disclose(root)))
 	add("the disclosure of a child of a chain comes next", s)
-	s.then(of("dealer-2", s.disclose(kid)))
+	s.Then(spec.Of("dealer-2", s.Disclose(kid)))
 	add("a chain that is disclosed", s)
 	s, _, mixed, begun, kid, order := closedOver()
 	add("closes that set shuffles aside", s)
-	s.then(s.close(mixed, 4, void(8)))
-	s.then(s.deal(begun, 1, 1))
-	s.then(s.deal(kid, 0, 1))
-	s.then(s.deal(order, 0, 1, askedFor))
-	s.then(s.deal(s.then(s.commit("u")), 0, 1))
+	s.Then(s.Close(mixed, 4, spec.Void(8)))
+	s.Then(s.Deal(begun, 1, 1))
+	s.Then(s.Deal(kid, 0, 1))
+	s.Then(s.Deal(order, 0, 1, askedFor))
+	s.Then(s.Deal(s.Then(s.Commit("u")), 0, 1))
 	add("what was set aside holds up nothing, and the rest goes on", s)
-	s = newStory(withTwo(1, 5, 6, 7, 10))
-	s.then(s.credential("dealer-1", 1, func(h *refHolder) { h.Tables = []string{"t", "uu"} }))
-	s.then(s.credential("dealer-2", 1))
-	s.then(s.credential("dealer-22", 1, func(h *refHolder) { h.Form, h.Expires = 2, s.now+5000 }))
-	s.then(s.revoke("token-22"))
-	one, two := s.then(s.commit("t")), s.then(s.commit("uu"))
-	s.then(s.takeover(one, "dealer-2", 1))
-	s.approved(10, s.takeover(two, "dealer-2", 2))
-	s.then(s.administrator(1, "carol", "carol"))
-	s.then(s.administrator(3, "alice", "alice 2"))
-	s.then(s.administrator(2, "bob", ""))
-	s.then(s.administrator(1, "dave", "dave"))
-	s.then(s.twoPersons(50, 1, 5, 6, 7))
-	clear := operator(refEvent{Kind: 7, Reason: "replaced"})
-	s.then(s.act(6, clear, "carol"))
-	s.then(s.act(7, killSwitch(false, 1, "", nil), "carol"))
+	s = spec.NewStory(spec.WithTwo(1, 5, 6, 7, 10))
+	s.Then(s.Credential("dealer-1", 1, func(h *spec.Holder) { h.Tables = []string{"t", "uu"} }))
+	s.Then(s.Credential("dealer-2", 1))
+	s.Then(s.Credential("dealer-22", 1, func(h *spec.Holder) { h.Form, h.Expires = 2, s.Now+5000 }))
+	s.Then(s.Revoke("token-22"))
+	one, two := s.Then(s.Commit("t")), s.Then(s.Commit("uu"))
+	s.Then(s.Takeover(one, "dealer-2", 1))
+	s.Approved(10, s.Takeover(two, "dealer-2", 2))
+	s.Then(s.Administrator(1, "carol", "carol"))
+	s.Then(s.Administrator(3, "alice", "alice 2"))
+	s.Then(s.Administrator(2, "bob", ""))
+	s.Then(s.Administrator(1, "dave", "dave"))
+	s.Then(s.TwoPersons(50, 1, 5, 6, 7))
+	clear := spec.Operator(spec.Event{Kind: 7, Reason: "replaced"})
+	s.Then(s.Act(6, clear, "carol"))
+	s.Then(s.Act(7, spec.KillSwitch(false, 1, "", nil), "carol"))
 	add("owners, credentials, administrators and acts that wait", s)
-	s.then(s.act(1, s.key(refKey{Subject: 4, Policy: "quorum none\n"}), "carol", "dave"))
+	s.Then(s.Act(1, s.Key(spec.Key{Subject: 4, Policy: "quorum none\n"}), "carol", "dave"))
 	add("the entry that an act approves comes next", s)
-	s = newStory(withTwo(6))
-	s.then(s.credential("dealer-1", 1))
-	s.then(s.act(6, clear, "alice"))
-	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32),
-		Reason: "restored"}))
+	s = spec.NewStory(spec.WithTwo(6))
+	s.Then(s.Credential("dealer-1", 1))
+	s.Then(s.Act(6, clear, "alice"))
+	s.Then(spec.Operator(spec.Event{Kind: 10, Size: 3, Root: spec.BytesOf("root", 32), LostSize: 9,
+		LostRoot: spec.BytesOf("lost", 32), Reason: "restored"}))
 	add("an adopted head", s)
-	s = newStory(withTwo(6, 7))
-	s.then(s.signed(latchAct(s, 10_001), "alice"))
-	s.then(s.signed(latchAct(s, 20_000), "bob"))
-	s.now += 10_000
-	s.then(s.start())
+	s = spec.NewStory(spec.WithTwo(6, 7))
+	s.Then(s.Signed(latchAct(s, 10_001), "alice"))
+	s.Then(s.Signed(latchAct(s, 20_000), "bob"))
+	s.Now += 10_000
+	s.Then(s.Start())
 	add("two acts that wait", s)
-	s.now++
-	s.then(s.start())
+	s.Now++
+	s.Then(s.Start())
 	add("the first of them lapsed", s)
 	return names, stories
 }
@@ -136,9 +139,9 @@ func makeLedgers() []ledgerCase {
 	var cases []ledgerCase
 	names, stories := stateStories()
 	for i, s := range stories {
-		c := ledgerCase{Name: names[i], Entries: []hexed{}}
-		for _, e := range s.entries {
-			c.Entries = append(c.Entries, e.bytes())
+		c := ledgerCase{Name: names[i], Entries: []spec.Hexed{}}
+		for _, e := range s.Entries {
+			c.Entries = append(c.Entries, e.Bytes())
 		}
 		cases = append(cases, c)
 	}
@@ -146,13 +149,13 @@ func makeLedgers() []ledgerCase {
 }
 
 func TestLedgerVectorsAreTheReferences(t *testing.T) {
-	holdVectors(t, "ledgers", encodeVectors(t, ledgersHead, "cases", makeLedgers()))
+	spec.HoldVectors(t, "ledgers", spec.EncodeVectors(t, ledgersHead, "cases", makeLedgers()))
 }
 
 func loadLedgers(t testing.TB) (v ledgerVectors) {
 	t.Helper()
-	loadVectors(t, "ledgers", &v.vectorHead, &v)
-	wantCases(t, "ledgers", 6, v.Cases, func(c ledgerCase) string { return c.Name })
+	spec.LoadVectors(t, "ledgers", &v.VectorHead, &v)
+	spec.WantCases(t, "ledgers", 6, v.Cases, func(c ledgerCase) string { return c.Name })
 	return v
 }
 
@@ -163,7 +166,7 @@ func TestLedgerVectors(t *testing.T) {
 	for i, c := range loadLedgers(t).Cases {
 		s := NewState()
 		for i, b := range c.Entries {
-			e, err := ParseEntry(b)
+			e, err := audit.ParseEntry(b)
 			if err != nil {
 				t.Fatalf("%s: entry %d: %v", c.Name, i, err)
 			}
@@ -171,7 +174,7 @@ func TestLedgerVectors(t *testing.T) {
 				t.Fatalf("%s: entry %d: %v", c.Name, i, err)
 			}
 		}
-		want := refState(stories[i].values())
+		want := refState(stories[i].Values())
 		if got := s.Encode(); !bytes.Equal(got, want) {
 			t.Errorf("%s: encodes to\n%x, want\n%x", c.Name, got, want)
 		}
@@ -185,8 +188,8 @@ func TestLedgerVectors(t *testing.T) {
 }
 
 type legalityVectors struct {
-	vectorHead
-	Entries []hexed          `json:"entries"`
+	spec.VectorHead
+	Entries []spec.Hexed     `json:"entries"`
 	Cases   []legalityVector `json:"cases"`
 }
 
@@ -198,15 +201,15 @@ type legalityVector struct {
 	Rule   string `json:"rule"`
 }
 
-var legalityHead = newHead("legality",
+var legalityHead = spec.NewHead("legality",
 	"Legality, docs/SPEC.md section 9. entries are encodings, of section 5, that the cases name by their place in the list, from 0.",
 	"cases: prefix is a ledger from entry 0, every entry of which is legal. next comes after it: rule is the code of the first rule that it breaks, or ok.",
 	"about is the rule that the case is there for. A name that starts with \"two rules\" breaks several.")
 
 func makeLegality() legalityVectors {
-	v, place := legalityVectors{vectorHead: legalityHead}, make(map[string]int)
-	put := func(e refEntry) int {
-		b := e.bytes()
+	v, place := legalityVectors{VectorHead: legalityHead}, make(map[string]int)
+	put := func(e spec.Entry) int {
+		b := e.Bytes()
 		i, ok := place[string(b)]
 		if !ok {
 			i = len(v.Entries)
@@ -215,12 +218,12 @@ func makeLegality() legalityVectors {
 		}
 		return i
 	}
-	legalityCases{func(about, name, rule string, s *story, next refEntry) {
+	legalityCases{func(about, name, rule string, s *spec.Story, next spec.Entry) {
 		c := legalityVector{About: about, Name: name, Prefix: []int{}, Rule: rule}
-		for _, e := range s.entries {
+		for _, e := range s.Entries {
 			c.Prefix = append(c.Prefix, put(e))
 		}
-		c.Next = put(s.dated(next))
+		c.Next = put(s.Dated(next))
 		v.Cases = append(v.Cases, c)
 	}}.all()
 	return v
@@ -228,13 +231,13 @@ func makeLegality() legalityVectors {
 
 func TestLegalityVectorsAreTheReferences(t *testing.T) {
 	v := makeLegality()
-	holdVectors(t, "legality", encodeVectors(t, v.vectorHead, "entries", v.Entries, "cases", v.Cases))
+	spec.HoldVectors(t, "legality", spec.EncodeVectors(t, v.VectorHead, "entries", v.Entries, "cases", v.Cases))
 }
 
 func loadLegality(t testing.TB) (v legalityVectors) {
 	t.Helper()
-	loadVectors(t, "legality", &v.vectorHead, &v)
-	wantCases(t, "legality", 200, v.Cases, func(c legalityVector) string { return c.About + ": " + c.Name })
+	spec.LoadVectors(t, "legality", &v.VectorHead, &v)
+	spec.WantCases(t, "legality", 200, v.Cases, func(c legalityVector) string { return c.About + ": " + c.Name })
 	return v
 }
 
@@ -242,9 +245,9 @@ func loadLegality(t testing.TB) (v legalityVectors) {
 func TestLegalityVectors(t *testing.T) {
 	t.Parallel()
 	v := loadLegality(t)
-	var entries []Entry
+	var entries []audit.Entry
 	for i, b := range v.Entries {
-		e, err := ParseEntry(b)
+		e, err := audit.ParseEntry(b)
 		if err != nil {
 			t.Fatalf("entry %d: %v", i, err)
 		}
@@ -284,17 +287,20 @@ func TestLegalityVectors(t *testing.T) {
 
 // TestRulesAreListed: the codes of section 9, each once.
 func TestRulesAreListed(t *testing.T) {
-	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable,
-		RuleSerial, RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline,
-		RuleEarlier, RuleMix, RulePlace, RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner,
-		RuleTwoPersons, RuleAct, RuleAdmins, RuleCredential, RuleTerms, RuleReveal, RuleCoDealer, RuleRound,
-		RuleSetAside, RuleEntries}
+	ours := []string{audit.RuleGenesisFirst, audit.RuleTime, audit.RulePair, audit.RuleOrigin, audit.RuleInstance,
+		audit.RuleLatch, audit.RuleKill, audit.RuleTable,
+		audit.RuleSerial, audit.RuleCloseBy, audit.RuleMixModes, audit.RuleBeacon, audit.RuleParent,
+		audit.RuleDisclosureKey, audit.RuleNotOpen, audit.RuleDeadline,
+		audit.RuleEarlier, audit.RuleMix, audit.RulePlace, audit.RulePlaces, audit.RuleCheckpoint, audit.RuleOutcome,
+		audit.RuleForm, audit.RuleKey, audit.RuleOwner,
+		audit.RuleTwoPersons, audit.RuleAct, audit.RuleAdmins, audit.RuleCredential, audit.RuleTerms, audit.RuleReveal,
+		audit.RuleCoDealer, audit.RuleRound, audit.RuleSetAside, audit.RuleEntries}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {
 		t.Errorf("rules %q, want %q", ours, want)
 	}
-	err := illegal(RuleForm, "%d bytes", 7)
+	err := illegal(audit.RuleForm, "%d bytes", 7)
 	if fmt.Sprint(err) != "form: 7 bytes" || !strings.HasPrefix(codeOf(err), "form") {
 		t.Errorf("an illegal entry says %q", err)
 	}
@@ -302,11 +308,11 @@ func TestRulesAreListed(t *testing.T) {
 
 // TestPinOfLaterWitness: a co-dealer's policy with a witness key of a later type cannot be judged.
 func TestPinOfLaterWitness(t *testing.T) {
-	s := newStory(allSources)
-	next := s.pin(func(k *refKey) {
-		k.Policy = "witness w " + refVKey("witness.example/w", signer("w")) + "\nquorum w\n"
+	s := spec.NewStory(allSources)
+	next := s.Pin(func(k *spec.Key) {
+		k.Policy = "witness w " + spec.VKey("witness.example/w", spec.Signer("w")) + "\nquorum w\n"
 	})
-	if err := fold(t, s.values()).Apply(s.dated(next).entry()); !errors.Is(err, ErrUnknown) {
-		t.Errorf("%v, want %v", err, ErrUnknown)
+	if err := fold(t, s.Values()).Apply(s.Dated(next).Value()); !errors.Is(err, audit.ErrUnknown) {
+		t.Errorf("%v, want %v", err, audit.ErrUnknown)
 	}
 }

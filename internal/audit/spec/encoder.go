@@ -1,4 +1,4 @@
-package audit
+package spec
 
 import "slices"
 
@@ -8,42 +8,42 @@ import "slices"
 
 // refSpan is where a field lies. A length span holds the length or count of what follows it.
 type refSpan struct {
-	field  string
-	at, n  int
-	length bool
+	Field  string
+	At, N  int
+	Length bool
 }
 
-type refWriter struct {
-	b     []byte
-	spans []refSpan
+type Writer struct {
+	B     []byte
+	Spans []refSpan
 }
 
-func (w *refWriter) num(field string, v uint64, width int) {
-	w.spans = append(w.spans, refSpan{field: field, at: len(w.b), n: width})
-	w.b = append(w.b, refJoin(v)[8-width:]...)
+func (w *Writer) num(field string, v uint64, width int) {
+	w.Spans = append(w.Spans, refSpan{Field: field, At: len(w.B), N: width})
+	w.B = append(w.B, Join(v)[8-width:]...)
 }
 
-func (w *refWriter) count(field string, n, width int) {
+func (w *Writer) count(field string, n, width int) {
 	w.num(field, uint64(n), width)
-	w.spans[len(w.spans)-1].length = true
+	w.Spans[len(w.Spans)-1].Length = true
 }
 
-func (w *refWriter) fixed(field string, b []byte) {
-	w.spans = append(w.spans, refSpan{field: field, at: len(w.b), n: len(b)})
-	w.b = append(w.b, b...)
+func (w *Writer) fixed(field string, b []byte) {
+	w.Spans = append(w.Spans, refSpan{Field: field, At: len(w.B), N: len(b)})
+	w.B = append(w.B, b...)
 }
 
-func (w *refWriter) str8(field, s string) {
+func (w *Writer) str8(field, s string) {
 	w.count(field, len(s), 1)
 	w.fixed(field, []byte(s))
 }
 
-func (w *refWriter) blob16(field string, b []byte) {
+func (w *Writer) blob16(field string, b []byte) {
 	w.count(field, len(b), 2)
 	w.fixed(field, b)
 }
 
-func (w *refWriter) flag(field string, v bool) {
+func (w *Writer) flag(field string, v bool) {
 	if v {
 		w.num(field, 1, 1)
 	} else {
@@ -51,11 +51,11 @@ func (w *refWriter) flag(field string, v bool) {
 	}
 }
 
-// bytes is the encoding of e.
-func (e refEntry) bytes() []byte { return e.write().b }
+// Bytes is the encoding of e.
+func (e Entry) Bytes() []byte { return e.Write().B }
 
-func (e refEntry) write() *refWriter {
-	w := new(refWriter)
+func (e Entry) Write() *Writer {
+	w := new(Writer)
 	body, write := uint64(0), func() {}
 	switch {
 	case e.Genesis != nil:
@@ -94,7 +94,7 @@ func (e refEntry) write() *refWriter {
 	return w
 }
 
-func (w *refWriter) extensions(list []refExtension) {
+func (w *Writer) extensions(list []Extension) {
 	w.count("extensions", len(list), 1)
 	for _, e := range list {
 		w.num("extension", uint64(e.Code), 1)
@@ -102,7 +102,7 @@ func (w *refWriter) extensions(list []refExtension) {
 	}
 }
 
-func (w *refWriter) acts(acts []uint16, delay uint32) {
+func (w *Writer) acts(acts []uint16, delay uint32) {
 	w.count("acts", len(acts), 1)
 	for _, a := range acts {
 		w.num("act", uint64(a), 1)
@@ -110,7 +110,7 @@ func (w *refWriter) acts(acts []uint16, delay uint32) {
 	w.num("delay", uint64(delay), 4)
 }
 
-func (g *refGenesis) write(w *refWriter) {
+func (g *Genesis) write(w *Writer) {
 	w.num("revision", uint64(g.Revision), 2)
 	w.str8("origin", g.Origin)
 	w.flag("production", g.Production)
@@ -136,13 +136,13 @@ func (g *refGenesis) write(w *refWriter) {
 	w.extensions(g.Extensions)
 }
 
-func (c *refContext) bytes() []byte {
-	w := new(refWriter)
+func (c *Context) Bytes() []byte {
+	w := new(Writer)
 	c.write(w)
-	return w.b
+	return w.B
 }
 
-func (c *refContext) write(w *refWriter) {
+func (c *Context) write(w *Writer) {
 	w.str8("origin", c.Origin)
 	w.fixed("genesis hash", c.Genesis)
 	w.flag("production", c.Production)
@@ -195,29 +195,29 @@ func (c *refContext) write(w *refWriter) {
 		w.num("end_at hi", c.EndAt.Hi, 2)
 	}
 	w.num("disclosure", uint64(c.Disclosure), 1)
-	var forLedger []refExtension
+	var forLedger []Extension
 	if c.ForLedger != "" {
-		forLedger = extensionOf(2, func(w *refWriter) { w.str8("ledger that the order is for", c.ForLedger) })
+		forLedger = extensionOf(2, func(w *Writer) { w.str8("ledger that the order is for", c.ForLedger) })
 	}
 	w.extensions(slices.Concat(c.Terms.extension(), forLedger, c.Extensions))
 }
 
-func (w *refWriter) foreign(f refForeign) {
+func (w *Writer) foreign(f Foreign) {
 	w.num("index in the other ledger", f.Index, 8)
 	w.fixed("leaf hash in the other ledger", f.Leaf)
 }
 
-func extensionOf(code uint8, write func(*refWriter)) []refExtension {
-	w := new(refWriter)
+func extensionOf(code uint8, write func(*Writer)) []Extension {
+	w := new(Writer)
 	write(w)
-	return []refExtension{{code, w.b}}
+	return []Extension{{code, w.B}}
 }
 
-func (a *refAsked) extension() []refExtension {
+func (a *Asked) extension() []Extension {
 	if a == nil {
 		return nil
 	}
-	return extensionOf(1, func(w *refWriter) {
+	return extensionOf(1, func(w *Writer) {
 		w.foreign(a.Commit)
 		w.fixed("entry before", a.After)
 		w.foreign(a.Head)
@@ -226,11 +226,11 @@ func (a *refAsked) extension() []refExtension {
 	})
 }
 
-func (b *refBlind) extension(code uint8) []refExtension {
+func (b *Blind) extension(code uint8) []Extension {
 	if b == nil {
 		return nil
 	}
-	return extensionOf(code, func(w *refWriter) {
+	return extensionOf(code, func(w *Writer) {
 		w.foreign(b.Deal)
 		w.foreign(b.Head)
 		w.count("values", len(b.Values), 2)
@@ -241,21 +241,21 @@ func (b *refBlind) extension(code uint8) []refExtension {
 }
 
 // extension is the terms as an extension of a context, none for nil.
-func (t *refTerms) extension() []refExtension {
+func (t *Terms) extension() []Extension {
 	if t == nil {
 		return nil
 	}
-	w := new(refWriter)
+	w := new(Writer)
 	w.num("terms", uint64(t.Kind), 1)
 	if t.Kind == 3 {
 		w.num("tickets", t.Count, 8)
 	}
 	w.fixed("hash", t.Hash)
-	return []refExtension{{1, w.b}}
+	return []Extension{{1, w.B}}
 }
 
-func (c *refCommit) write(w *refWriter) {
-	w.count("context", len(c.Context.bytes()), 2)
+func (c *Commit) write(w *Writer) {
+	w.count("context", len(c.Context.Bytes()), 2)
 	c.Context.write(w)
 	w.fixed("commitment", c.Commitment)
 	w.fixed("deck root", c.DeckRoot)
@@ -266,14 +266,14 @@ func (c *refCommit) write(w *refWriter) {
 	w.fixed("key tag", c.KeyTag)
 	w.fixed("request hash", c.Request)
 	w.num("instance", c.Instance, 8)
-	var key []refExtension
+	var key []Extension
 	if c.AskKey != nil {
-		key = extensionOf(1, func(w *refWriter) { w.fixed("ask key", c.AskKey) })
+		key = extensionOf(1, func(w *Writer) { w.fixed("ask key", c.AskKey) })
 	}
 	w.extensions(slices.Concat(key, c.Extensions))
 }
 
-func (m *refMix) write(w *refWriter) {
+func (m *Mix) write(w *Writer) {
 	w.num("shuffle", m.Shuffle, 8)
 	w.num("checkpoint", m.Checkpoint, 8)
 	w.count("mix values", len(m.Values), 1)
@@ -290,7 +290,7 @@ func (m *refMix) write(w *refWriter) {
 	}
 }
 
-func (d *refDeal) write(w *refWriter) {
+func (d *Deal) write(w *Writer) {
 	w.num("shuffle", d.Shuffle, 8)
 	w.num("first place", d.First, 2)
 	w.num("checkpoint", d.Checkpoint, 8)
@@ -306,7 +306,7 @@ func (d *refDeal) write(w *refWriter) {
 	w.extensions(slices.Concat(d.Asked.extension(), d.Blind.extension(2), d.Extensions))
 }
 
-func (c *refClose) write(w *refWriter) {
+func (c *Close) write(w *Writer) {
 	w.num("shuffle", c.Shuffle, 8)
 	w.num("entries", uint64(c.Entries), 2)
 	w.num("outcome", uint64(c.Outcome), 1)
@@ -319,17 +319,17 @@ func (c *refClose) write(w *refWriter) {
 		w.num("disclosure key", c.Key, 8)
 		w.blob16("tape", c.Tape)
 	}
-	var follows []refExtension
+	var follows []Extension
 	if c.Follows != nil {
-		follows = extensionOf(2, func(w *refWriter) {
-			w.foreign(c.Follows.refForeign)
+		follows = extensionOf(2, func(w *Writer) {
+			w.foreign(c.Follows.Foreign)
 			w.num("places dealt", uint64(c.Follows.Places), 2)
 		})
 	}
 	w.extensions(slices.Concat(c.Blind.extension(1), follows, c.Extensions))
 }
 
-func (k *refKey) write(w *refWriter) {
+func (k *Key) write(w *Writer) {
 	w.num("subject", uint64(k.Subject), 1)
 	switch k.Subject {
 	case 1:
@@ -367,13 +367,13 @@ func (k *refKey) write(w *refWriter) {
 	}
 }
 
-func (t *refTakeover) write(w *refWriter) {
+func (t *Takeover) write(w *Writer) {
 	w.num("shuffle", t.Shuffle, 8)
 	w.num("extent", uint64(t.Extent), 1)
 	w.str8("reason", t.Reason)
 }
 
-func (r *refReveal) write(w *refWriter) {
+func (r *Reveal) write(w *Writer) {
 	w.num("shuffle", r.Shuffle, 8)
 	w.flag("final", r.Final)
 	w.flag("exposed", r.Exposed)
@@ -384,7 +384,7 @@ func (r *refReveal) write(w *refWriter) {
 	w.extensions(r.Extensions)
 }
 
-func (d *refDisclose) write(w *refWriter) {
+func (d *Disclose) write(w *Writer) {
 	w.num("shuffle", d.Shuffle, 8)
 	w.num("entries", uint64(d.Entries), 2)
 	w.num("form", uint64(d.Form), 1)
@@ -398,7 +398,7 @@ func (d *refDisclose) write(w *refWriter) {
 	w.extensions(d.Extensions)
 }
 
-func (h *refHolder) write(w *refWriter) {
+func (h *Holder) write(w *Writer) {
 	w.num("credential", uint64(h.Kind), 1)
 	if h.Kind == 2 {
 		w.str8("credential", h.ID)
@@ -409,7 +409,7 @@ func (h *refHolder) write(w *refWriter) {
 	w.fixed("digest", h.Digest)
 }
 
-func (h *refHolder) writeRow(w *refWriter) {
+func (h *Holder) writeRow(w *Writer) {
 	w.str8("credential", h.ID)
 	w.num("form", uint64(h.Form), 1)
 	w.num("role", uint64(h.Role), 1)
@@ -421,8 +421,8 @@ func (h *refHolder) writeRow(w *refWriter) {
 	w.num("expiry", h.Expires, 8)
 }
 
-func (a *refAct) write(w *refWriter) {
-	a.writeSigned(w)
+func (a *Act) write(w *Writer) {
+	a.WriteSigned(w)
 	w.count("signatures", len(a.Signatures), 1)
 	for _, s := range a.Signatures {
 		w.str8("administrator", s.Administrator)
@@ -430,7 +430,7 @@ func (a *refAct) write(w *refWriter) {
 	}
 }
 
-func (a *refAct) writeSigned(w *refWriter) {
+func (a *Act) WriteSigned(w *Writer) {
 	w.num("act", uint64(a.Act), 1)
 	w.fixed("digest", a.Digest)
 	w.num("previous act", a.Previous, 8)
@@ -439,7 +439,7 @@ func (a *refAct) writeSigned(w *refWriter) {
 	w.num("expiry", a.Expires, 8)
 }
 
-func (e *refEvent) write(w *refWriter) {
+func (e *Event) write(w *Writer) {
 	w.num("event", uint64(e.Kind), 1)
 	switch e.Kind {
 	case 1:
@@ -484,12 +484,12 @@ func (e *refEvent) write(w *refWriter) {
 
 // patch is the encoding of e with the field replaced by other bytes, which may
 // be more or fewer. nth counts the fields of that name, lengths apart.
-func (e refEntry) patch(field string, length bool, nth int, with ...byte) []byte {
-	w := e.write()
-	for _, s := range w.spans {
-		if s.field == field && s.length == length {
+func (e Entry) patch(field string, length bool, nth int, with ...byte) []byte {
+	w := e.Write()
+	for _, s := range w.Spans {
+		if s.Field == field && s.Length == length {
 			if nth == 0 {
-				return slices.Concat(w.b[:s.at], with, w.b[s.at+s.n:])
+				return slices.Concat(w.B[:s.At], with, w.B[s.At+s.N:])
 			}
 			nth--
 		}
@@ -497,4 +497,4 @@ func (e refEntry) patch(field string, length bool, nth int, with ...byte) []byte
 	panic("no such field: " + field)
 }
 
-func (c refContext) encoded() []byte { return c.bytes() }
+func (c Context) Encoded() []byte { return c.Bytes() }

@@ -1,4 +1,6 @@
-package audit
+// Package spec is docs/SPEC.md once more, for tests: encodings, hashes and signed texts, written from the text alone,
+// with entries and whole ledgers to try, and the data files, which it writes.
+package spec
 
 import (
 	"bytes"
@@ -18,8 +20,8 @@ import (
 // text alone. They share nothing with the package. The package is held against them, and the data files in testdata are
 // written by them.
 
-// refJoin joins integers of fixed width and byte strings.
-func refJoin(parts ...any) []byte {
+// Join joins integers of fixed width and byte strings.
+func Join(parts ...any) []byte {
 	var b bytes.Buffer
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -34,30 +36,30 @@ func refJoin(parts ...any) []byte {
 	return b.Bytes()
 }
 
-func refStr8(s string) []byte { return refJoin(uint8(len(s)), s) }
+func Str8(s string) []byte { return Join(uint8(len(s)), s) }
 
-func refSum(parts ...any) []byte {
-	h := sha256.Sum256(refJoin(parts...))
+func Sum(parts ...any) []byte {
+	h := sha256.Sum256(Join(parts...))
 	return h[:]
 }
 
-func refCommitment(context, tape []byte) []byte {
-	return refSum("shuffled/v1/commitment\000", uint16(len(context)), context, uint32(len(tape)), tape)
+func Commitment(context, tape []byte) []byte {
+	return Sum("shuffled/v1/commitment\000", uint16(len(context)), context, uint32(len(tape)), tape)
 }
 
-func refHMAC(key []byte, parts ...any) []byte {
+func HMAC(key []byte, parts ...any) []byte {
 	m := hmac.New(sha256.New, key)
-	m.Write(refJoin(parts...))
+	m.Write(Join(parts...))
 	return m.Sum(nil)
 }
 
-// refSalts returns n salts. HKDF is RFC 5869: one block of output is T(1) = HMAC(PRK, info ‖ 0x01). CTR mode is the
+// Salts returns n salts. HKDF is RFC 5869: one block of output is T(1) = HMAC(PRK, info ‖ 0x01). CTR mode is the
 // encryption of 0, 1, 2 … as 16-byte integers; a salt takes two blocks.
-func refSalts(commitment, tape []byte, n int) (salts [][]byte) {
-	prk := refHMAC(commitment, tape)
-	key := refHMAC(prk, "shuffled/v1/salt\000", uint8(1))
+func Salts(commitment, tape []byte, n int) (salts [][]byte) {
+	prk := HMAC(commitment, tape)
+	key := HMAC(prk, "shuffled/v1/salt\000", uint8(1))
 	for p := range uint64(n) {
-		salts = append(salts, refJoin(refBlock(key, 2*p), refBlock(key, 2*p+1)))
+		salts = append(salts, Join(refBlock(key, 2*p), refBlock(key, 2*p+1)))
 	}
 	return salts
 }
@@ -69,23 +71,23 @@ func refBlock(key []byte, i uint64) []byte {
 		panic(err)
 	}
 	out := make([]byte, 16)
-	block.Encrypt(out, refJoin(uint64(0), i))
+	block.Encrypt(out, Join(uint64(0), i))
 	return out
 }
 
-// refTag is the tag of section 6.3.
-func refTag(commitment, context []byte) []byte {
-	return refSum("shuffled/v1/pos\000", commitment, context)[:16]
+// Tag is the tag of section 6.3.
+func Tag(commitment, context []byte) []byte {
+	return Sum("shuffled/v1/pos\000", commitment, context)[:16]
 }
 
-func refLeaf(tag []byte, position uint16, value uint32, salt []byte) []byte {
-	return refSum(uint8(0), tag, position, value, salt)
+func Leaf(tag []byte, position uint16, value uint32, salt []byte) []byte {
+	return Sum(uint8(0), tag, position, value, salt)
 }
 
-// refEntryLeaf is the RFC 6962 leaf hash of an entry.
-func refEntryLeaf(entry []byte) []byte { return refSum(uint8(0), entry) }
+// EntryLeaf is the RFC 6962 leaf hash of an entry.
+func EntryLeaf(entry []byte) []byte { return Sum(uint8(0), entry) }
 
-func refNode(left, right []byte) []byte { return refSum(uint8(1), left, right) }
+func Node(left, right []byte) []byte { return Sum(uint8(1), left, right) }
 
 // refSplit is the k of RFC 6962: the largest power of two below n.
 func refSplit(n int) int {
@@ -96,30 +98,30 @@ func refSplit(n int) int {
 	return k
 }
 
-// refRoot is MTH(D[n]) of RFC 6962 section 2.1, over leaf hashes.
-func refRoot(leaves [][]byte) []byte {
+// Root is MTH(D[n]) of RFC 6962 section 2.1, over leaf hashes.
+func Root(leaves [][]byte) []byte {
 	switch n := len(leaves); n {
 	case 0:
-		return refSum()
+		return Sum()
 	case 1:
 		return leaves[0]
 	default:
 		k := refSplit(n)
-		return refNode(refRoot(leaves[:k]), refRoot(leaves[k:]))
+		return Node(Root(leaves[:k]), Root(leaves[k:]))
 	}
 }
 
-// refPath is PATH(m, D[n]) of RFC 6962 section 2.1.1.
-func refPath(m int, leaves [][]byte) [][]byte {
+// Path is PATH(m, D[n]) of RFC 6962 section 2.1.1.
+func Path(m int, leaves [][]byte) [][]byte {
 	n := len(leaves)
 	if n == 1 {
 		return nil
 	}
 	k := refSplit(n)
 	if m < k {
-		return append(refPath(m, leaves[:k]), refRoot(leaves[k:]))
+		return append(Path(m, leaves[:k]), Root(leaves[k:]))
 	}
-	return append(refPath(m-k, leaves[k:]), refRoot(leaves[:k]))
+	return append(Path(m-k, leaves[k:]), Root(leaves[:k]))
 }
 
 var errRefPath = errors.New("a path of another length")
@@ -138,29 +140,29 @@ func refRootOf(m, n int, leaf []byte, path [][]byte) ([]byte, error) {
 	k, last := refSplit(n), path[len(path)-1]
 	if m < k {
 		left, err := refRootOf(m, k, leaf, path[:len(path)-1])
-		return refNode(left, last), err
+		return Node(left, last), err
 	}
 	right, err := refRootOf(m-k, n-k, leaf, path[:len(path)-1])
-	return refNode(last, right), err
+	return Node(last, right), err
 }
 
-// refOpens is section 6.4.
-func refOpens(tag, root []byte, m, position int, value uint32, salt []byte, path [][]byte) bool {
+// Opens is section 6.4.
+func Opens(tag, root []byte, m, position int, value uint32, salt []byte, path [][]byte) bool {
 	if position < 0 || position >= m {
 		return false
 	}
-	got, err := refRootOf(position, m, refLeaf(tag, uint16(position), value, salt), path)
+	got, err := refRootOf(position, m, Leaf(tag, uint16(position), value, salt), path)
 	return err == nil && bytes.Equal(got, root)
 }
 
-func refSlotHash(origin, table string, r []byte) []byte {
-	return refSum("shuffled/v1/slot\000", refStr8(origin), refStr8(table), r)
+func SlotHash(origin, table string, r []byte) []byte {
+	return Sum("shuffled/v1/slot\000", Str8(origin), Str8(table), r)
 }
 
-func refKeyID(key []byte) []byte { return refSum("shuffled/v1/key-id\000", key) }
+func KeyID(key []byte) []byte { return Sum("shuffled/v1/key-id\000", key) }
 
-func refReference(salt []byte, value string) string {
-	h := refSum("shuffled/v1/reference\000", uint8(len(salt)), salt, uint16(len(value)), value)
+func Reference(salt []byte, value string) string {
+	h := Sum("shuffled/v1/reference\000", uint8(len(salt)), salt, uint16(len(value)), value)
 	return "h." + base64.RawURLEncoding.EncodeToString(h)
 }
 
@@ -168,25 +170,25 @@ func refReference(salt []byte, value string) string {
 // 5.7): the version digit is 7, the two highest bits of the variant are 10.
 var refUUIDv7 = regexp.MustCompile(`^([0-9a-fA-F]{8})-([0-9a-fA-F]{4})-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
-func refKeyTag(origin, identity, table, key string) []byte {
+func KeyTag(origin, identity, table, key string) []byte {
 	var t uint64
 	if m := refUUIDv7.FindStringSubmatch(key); m != nil {
 		t, _ = strconv.ParseUint(m[1]+m[2], 16, 64)
 	}
-	h := refSum("shuffled/v1/key-tag\000", refStr8(origin), refStr8(identity), refStr8(table), refStr8(key))
-	return append(refJoin(t)[2:], h[:26]...)
+	h := Sum("shuffled/v1/key-tag\000", Str8(origin), Str8(identity), Str8(table), Str8(key))
+	return append(Join(t)[2:], h[:26]...)
 }
 
-func refDeckRoot(context, tape []byte, values []uint32) []byte {
+func DeckRoot(context, tape []byte, values []uint32) []byte {
 	var leaves [][]byte
-	commitment := refCommitment(context, tape)
-	for p, salt := range refSalts(commitment, tape, len(values)) {
-		leaves = append(leaves, refLeaf(refTag(commitment, context), uint16(p), values[p], salt))
+	commitment := Commitment(context, tape)
+	for p, salt := range Salts(commitment, tape, len(values)) {
+		leaves = append(leaves, Leaf(Tag(commitment, context), uint16(p), values[p], salt))
 	}
-	return refRoot(leaves)
+	return Root(leaves)
 }
 
-func refBlob(b []byte) []byte { return refJoin(uint16(len(b)), b) }
+func Blob(b []byte) []byte { return Join(uint16(len(b)), b) }
 
 // Orders and places of docs/SPEC.md sections 2 to 4 from the text.
 
@@ -263,15 +265,15 @@ func (s *refStream) shuffle(n, m int) []int {
 	return a[:m]
 }
 
-// refSpend is what a tape gives: the values by position, and a drawn end_at.
-func refSpend(c *refContext, tape []byte) (values []uint32, endAt uint64) {
+// Spend is what a tape gives: the values by position, and a drawn end_at.
+func Spend(c *Context, tape []byte) (values []uint32, endAt uint64) {
 	s := refTape(tape)
 	if c.Kind == 1 {
 		for _, card := range s.shuffle(int(c.Cards), int(c.Take)) {
 			values = append(values, uint32(card))
 		}
 	}
-	for _, k := range refRanges(c) {
+	for _, k := range Ranges(c) {
 		values = append(values, uint32(s.draw(uint64(k))))
 	}
 	if c.EndAt.Form == 2 {
@@ -280,8 +282,8 @@ func refSpend(c *refContext, tape []byte) (values []uint32, endAt uint64) {
 	return values, endAt
 }
 
-// refRanges are those of the draws of a draw list, or of numbers (2.5).
-func refRanges(c *refContext) []uint32 {
+// Ranges are those of the draws of a draw list, or of numbers (2.5).
+func Ranges(c *Context) []uint32 {
 	ranges := slices.Clone(c.Ranges)
 	if c.Kind == 3 {
 		for i := range c.Take {
@@ -291,9 +293,9 @@ func refRanges(c *refContext) []uint32 {
 	return ranges
 }
 
-// refNumbers is section 2.5, without an array of the n numbers: the swaps are undone from
+// Numbers is section 2.5, without an array of the n numbers: the swaps are undone from
 // the last to the first, for one place after the other.
-func refNumbers(draws []uint32) (numbers []uint32) {
+func Numbers(draws []uint32) (numbers []uint32) {
 	for i := range draws {
 		at := i + int(draws[i]) - 1
 		for p := i - 1; p >= 0; p-- {
@@ -309,19 +311,19 @@ func refNumbers(draws []uint32) (numbers []uint32) {
 	return numbers
 }
 
-// refSeed is section 4.2; a cut is no part of it.
-func refSeed(commit []byte, values []refValue) []byte {
-	seed := append([]byte("shuffled/v1/mix\000"), refEntryLeaf(commit)...)
+// Seed is section 4.2; a cut is no part of it.
+func Seed(commit []byte, values []Value) []byte {
+	seed := append([]byte("shuffled/v1/mix\000"), EntryLeaf(commit)...)
 	for _, v := range values {
 		if v.Source != 3 {
 			seed = append(seed, v.Value...)
 		}
 	}
-	return refSum(seed)
+	return Sum(seed)
 }
 
-// refPositions is P of section 4.3 after the cut c, by place.
-func refPositions(seed []byte, m, c int) []int {
+// Positions is P of section 4.3 after the cut c, by place.
+func Positions(seed []byte, m, c int) []int {
 	p := refKeystream(seed).shuffle(m, m)
 	after := make([]int, m)
 	for i := range after {
@@ -330,8 +332,8 @@ func refPositions(seed []byte, m, c int) []int {
 	return after
 }
 
-// refShift is what the places of a draw list show.
-func refShift(seed []byte, ranges, values []uint32) (shown []uint32) {
+// Shift is what the places of a draw list show.
+func Shift(seed []byte, ranges, values []uint32) (shown []uint32) {
 	s := refKeystream(seed)
 	for i, k := range ranges {
 		u := s.draw(uint64(k))
@@ -340,23 +342,23 @@ func refShift(seed []byte, ranges, values []uint32) (shown []uint32) {
 	return shown
 }
 
-// refChild is section 3.3: a child's values, given the parent's.
-func refChild(parent []uint32, positions []uint16, indexes []uint32) (values []uint32) {
+// Child is section 3.3: a child's values, given the parent's.
+func Child(parent []uint32, positions []uint16, indexes []uint32) (values []uint32) {
 	for _, x := range indexes {
 		values = append(values, parent[positions[x]])
 	}
 	return values
 }
 
-// refTapeLen is L of section 2.3 for a context.
-func refTapeLen(c *refContext) int {
+// TapeLen is L of section 2.3 for a context.
+func TapeLen(c *Context) int {
 	var ks []uint64
 	for i := range c.Take {
 		if c.Kind == 1 {
 			ks = append(ks, c.Cards-i)
 		}
 	}
-	for _, k := range refRanges(c) {
+	for _, k := range Ranges(c) {
 		ks = append(ks, uint64(k))
 	}
 	if c.EndAt.Form == 2 {
@@ -375,44 +377,44 @@ type edPoint struct{ x, y *big.Int }
 
 // The field and the curve −x² + y² = 1 + dx²y² of RFC 8032 section 5.1.
 var (
-	fieldP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
+	FieldP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 	curveD = new(big.Int).Mod(new(big.Int).Mul(big.NewInt(-121665),
-		new(big.Int).ModInverse(big.NewInt(121666), fieldP)), fieldP)
+		new(big.Int).ModInverse(big.NewInt(121666), FieldP)), FieldP)
 )
 
-func mulP(a, b *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Mul(a, b), fieldP) }
+func mulP(a, b *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Mul(a, b), FieldP) }
 
-// decode is RFC 8032 section 5.1.3, by math/big; nil when there is no point.
-func decode(b []byte) *edPoint {
+// Decode is RFC 8032 section 5.1.3, by math/big; nil when there is no point.
+func Decode(b []byte) *edPoint {
 	y := bytes.Clone(b)
 	sign := uint(y[31] >> 7)
 	y[31] &= 0x7f
 	slices.Reverse(y)
 	n := new(big.Int).SetBytes(y)
-	if n.Cmp(fieldP) >= 0 {
+	if n.Cmp(FieldP) >= 0 {
 		return nil
 	}
 	y2 := mulP(n, n)
 	num := new(big.Int).Sub(y2, big.NewInt(1))
 	den := new(big.Int).Add(mulP(curveD, y2), big.NewInt(1))
-	x := new(big.Int).ModSqrt(mulP(num.Mod(num, fieldP), new(big.Int).ModInverse(den, fieldP)), fieldP)
+	x := new(big.Int).ModSqrt(mulP(num.Mod(num, FieldP), new(big.Int).ModInverse(den, FieldP)), FieldP)
 	if x == nil || x.Sign() == 0 && sign == 1 {
 		return nil
 	}
 	if x.Bit(0) != sign {
-		x.Sub(fieldP, x)
+		x.Sub(FieldP, x)
 	}
 	return &edPoint{x, n}
 }
 
-// double adds a point to itself with the complete law of the curve.
-func (p *edPoint) double() *edPoint {
+// Double adds a point to itself with the complete law of the curve.
+func (p *edPoint) Double() *edPoint {
 	one := big.NewInt(1)
 	k := mulP(curveD, mulP(mulP(p.x, p.x), mulP(p.y, p.y)))
-	x := mulP(mulP(big.NewInt(2), mulP(p.x, p.y)), new(big.Int).ModInverse(new(big.Int).Add(one, k), fieldP))
-	den := new(big.Int).Mod(new(big.Int).Sub(one, k), fieldP)
-	y := mulP(new(big.Int).Add(mulP(p.y, p.y), mulP(p.x, p.x)), new(big.Int).ModInverse(den, fieldP))
+	x := mulP(mulP(big.NewInt(2), mulP(p.x, p.y)), new(big.Int).ModInverse(new(big.Int).Add(one, k), FieldP))
+	den := new(big.Int).Mod(new(big.Int).Sub(one, k), FieldP)
+	y := mulP(new(big.Int).Add(mulP(p.y, p.y), mulP(p.x, p.x)), new(big.Int).ModInverse(den, FieldP))
 	return &edPoint{x, y}
 }
 
-func (p *edPoint) identity() bool { return p.x.Sign() == 0 && p.y.Cmp(big.NewInt(1)) == 0 }
+func (p *edPoint) Identity() bool { return p.x.Sign() == 0 && p.y.Cmp(big.NewInt(1)) == 0 }

@@ -1,4 +1,4 @@
-package audit
+package spec
 
 import (
 	"fmt"
@@ -7,240 +7,242 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
 )
 
-// story is a ledger in the making, by the fields of its entries. Its methods
+// Story is a ledger in the making, by the fields of its entries. Its methods
 // make the entry that may come next; then puts it in.
-type story struct {
-	entries []refEntry
-	now     uint64
-	tapes   map[uint64]hexed
+type Story struct {
+	Entries []Entry
+	Now     uint64
+	tapes   map[uint64]Hexed
 	serials map[string][]uint64
 }
 
-const storyCap = 3600 // seconds
+const StoryCap = 3600 // seconds
 
-// newStory is a genesis and the start of a daemon, entry 1.
-func newStory(changes ...func(*refGenesis)) *story {
-	s := &story{now: sampleTime, tapes: make(map[uint64]hexed), serials: make(map[string][]uint64)}
-	g := with(refGenesis{Revision: 1, Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7,
-		Disclosure: 1, DefaultCloseBy: 60, MaxCloseBy: storyCap, Access: 1}, changes...)
-	s.then(refEntry{Genesis: &g})
-	s.then(s.start())
+// NewStory is a genesis and the start of a daemon, entry 1.
+func NewStory(changes ...func(*Genesis)) *Story {
+	s := &Story{Now: SampleTime, tapes: make(map[uint64]Hexed), serials: make(map[string][]uint64)}
+	g := With(Genesis{Revision: 1, Origin: SampleOrigin, SigningKey: SigningKey("1"), Deals: 1, MixModes: 7,
+		Disclosure: 1, DefaultCloseBy: 60, MaxCloseBy: StoryCap, Access: 1}, changes...)
+	s.Then(Entry{Genesis: &g})
+	s.Then(s.Start())
 	return s
 }
 
-// then adds e as the next entry and returns its index.
-func (s *story) then(e refEntry) uint64 {
-	e = s.dated(e)
-	id := uint64(len(s.entries))
+// Then adds e as the next entry and returns its index.
+func (s *Story) Then(e Entry) uint64 {
+	e = s.Dated(e)
+	id := uint64(len(s.Entries))
 	if c := e.Commit; c != nil {
 		s.serials[c.Context.Table] = append(s.serials[c.Context.Table], id)
 		s.tapes[id] = s.tape(&c.Context)
 	}
-	s.entries = append(s.entries, e)
-	s.now = e.Time
+	s.Entries = append(s.Entries, e)
+	s.Now = e.Time
 	return id
 }
 
-// dated is e with the time and names that it lacks.
-func (s *story) dated(e refEntry) refEntry {
+// Dated is e with the time and names that it lacks.
+func (s *Story) Dated(e Entry) Entry {
 	if e.Time == 0 {
-		e.Time = s.now
+		e.Time = s.Now
 	}
 	if e.Identity == "" {
 		e.Identity, e.Credential = e.writer()
 	}
 	if e.Close != nil && e.Close.Entries == 0 {
-		e.Close = &[]refClose{*e.Close}[0]
-		e.Close.Entries = uint16(entriesOf(s.values(), e.Close.Shuffle))
+		e.Close = &[]Close{*e.Close}[0]
+		e.Close.Entries = uint16(EntriesOf(s.Values(), e.Close.Shuffle))
 	}
 	if e.Disclose != nil && e.Disclose.Entries == 0 {
-		e.Disclose = &[]refDisclose{*e.Disclose}[0]
-		e.Disclose.Entries = uint16(entriesOf(s.values(), e.Disclose.Shuffle))
+		e.Disclose = &[]Disclose{*e.Disclose}[0]
+		e.Disclose.Entries = uint16(EntriesOf(s.Values(), e.Disclose.Shuffle))
 	}
 	return e
 }
 
-func (s *story) genesis() *refGenesis { return s.entries[0].Genesis }
+func (s *Story) Genesis() *Genesis { return s.Entries[0].Genesis }
 
 // tape is the tape of the next commit.
-func (s *story) tape(c *refContext) hexed {
-	return bytesOf(fmt.Sprint("tape ", len(s.entries)), refTapeLen(c))
+func (s *Story) tape(c *Context) Hexed {
+	return BytesOf(fmt.Sprint("tape ", len(s.Entries)), TapeLen(c))
 }
 
-func (s *story) start() refEntry {
-	return refEntry{Event: &refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
+func (s *Story) Start() Entry {
+	return Entry{Event: &Event{Kind: 1, Build: BytesOf("executable", 32), Config: BytesOf("configuration", 32),
 		Version: "1.0.0", Kernel: "6.8.0", VDSO: 2}}
 }
 
-// commit is the next commit of a table: four cards of a deck unless changed.
-func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
-	ctx := with(refContext{Origin: sampleOrigin, Genesis: refSum(s.entries[0].bytes()),
-		Production: s.genesis().Production, Table: table, Algorithm: 1, Kind: 1,
-		DeckHash: bytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
-	c := &refCommit{Context: ctx, Serial: 1, CloseBy: s.now + 60_000, Request: bytesOf("request", 32), Instance: 1,
-		KeyTag: refKeyTag(ctx.Origin, "dealer-1", ctx.Table, fmt.Sprint("key-", len(s.entries)))}
+// Commit is the next commit of a table: four cards of a deck unless changed.
+func (s *Story) Commit(table string, changes ...func(*Context)) Entry {
+	ctx := With(Context{Origin: SampleOrigin, Genesis: Sum(s.Entries[0].Bytes()),
+		Production: s.Genesis().Production, Table: table, Algorithm: 1, Kind: 1,
+		DeckHash: BytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
+	c := &Commit{Context: ctx, Serial: 1, CloseBy: s.Now + 60_000, Request: BytesOf("request", 32), Instance: 1,
+		KeyTag: KeyTag(ctx.Origin, "dealer-1", ctx.Table, fmt.Sprint("key-", len(s.Entries)))}
 	if below := s.serials[ctx.Table]; len(below) > 0 {
 		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
 	}
 	tape := s.tape(&ctx)
-	c.Commitment = refCommitment(ctx.bytes(), tape)
-	values, _ := refSpend(&ctx, tape)
-	c.DeckRoot = refDeckRoot(ctx.bytes(), tape, values)
-	return refEntry{Commit: c}
+	c.Commitment = Commitment(ctx.Bytes(), tape)
+	values, _ := Spend(&ctx, tape)
+	c.DeckRoot = DeckRoot(ctx.Bytes(), tape, values)
+	return Entry{Commit: c}
 }
 
-// draws makes a context one of a draw list.
-func draws(ranges ...uint32) func(*refContext) {
-	return func(c *refContext) { c.Kind, c.DeckHash, c.Cards, c.Take, c.Ranges = 2, nil, 0, 0, ranges }
+// Draws makes a context one of a draw list.
+func Draws(ranges ...uint32) func(*Context) {
+	return func(c *Context) { c.Kind, c.DeckHash, c.Cards, c.Take, c.Ranges = 2, nil, 0, 0, ranges }
 }
 
-// numbers makes a context one of m of n numbers.
-func numbers(n, m uint64) func(*refContext) {
-	return func(c *refContext) { c.Kind, c.DeckHash, c.Cards, c.Of, c.Take = 3, nil, 0, n, m }
+// NumbersOf makes a context one of m of n numbers.
+func NumbersOf(n, m uint64) func(*Context) {
+	return func(c *Context) { c.Kind, c.DeckHash, c.Cards, c.Of, c.Take = 3, nil, 0, n, m }
 }
 
-// inPublic shows every run of a deal to everybody.
-func inPublic(d *refDeal) {
+// InPublic shows every run of a deal to everybody.
+func InPublic(d *Deal) {
 	d.Runs = slices.Clone(d.Runs)
 	for i := range d.Runs {
 		d.Runs[i].Public = true
 	}
 }
 
-func planned(plan ...refSource) func(*refContext) { return func(c *refContext) { c.Plan = plan } }
+func Planned(plan ...Source) func(*Context) { return func(c *Context) { c.Plan = plan } }
 
-// child makes a context one of a child of id.
-func child(id uint64, positions ...uint16) func(*refContext) {
-	return func(c *refContext) {
-		c.Parent = &refParent{ID: id, Positions: positions}
+// ChildOf makes a context one of a child of id.
+func ChildOf(id uint64, positions ...uint16) func(*Context) {
+	return func(c *Context) {
+		c.Parent = &Parent{ID: id, Positions: positions}
 		c.Cards, c.Take = uint64(len(positions)), uint64(len(positions))
 	}
 }
 
-func toAuditors(c *refContext) { c.Disclosure = 2 }
+func ToAuditors(c *Context) { c.Disclosure = 2 }
 
-// storySlot is slot number i at a table: its bytes and their hash.
-func storySlot(table string, i int) (refValue, refSource) {
-	r := bytesOf(fmt.Sprint("slot ", table, i), 32)
-	return refValue{Source: 1, Value: r}, refSource{Source: 1, Slot: refSlotHash(sampleOrigin, table, r)}
+// StorySlot is slot number i at a table: its bytes and their hash.
+func StorySlot(table string, i int) (Value, Source) {
+	r := BytesOf(fmt.Sprint("slot ", table, i), 32)
+	return Value{Source: 1, Value: r}, Source{Source: 1, Slot: SlotHash(SampleOrigin, table, r)}
 }
 
-// deal burns cards of a shuffle from place first on.
-func (s *story) deal(id, firstPlace, cards uint64, changes ...func(*refDeal)) refEntry {
-	d := with(refDeal{Shuffle: id, First: firstPlace, Checkpoint: id + 1,
-		Runs: []refRun{{Cards: cards, Purpose: 3}}}, changes...)
-	return refEntry{Deal: &d}
+// Deal burns cards of a shuffle from place first on.
+func (s *Story) Deal(id, firstPlace, cards uint64, changes ...func(*Deal)) Entry {
+	d := With(Deal{Shuffle: id, First: firstPlace, Checkpoint: id + 1,
+		Runs: []Run{{Cards: cards, Purpose: 3}}}, changes...)
+	return Entry{Deal: &d}
 }
 
-// reveal makes places of a shuffle public.
-func (s *story) reveal(id uint64, places []uint64, changes ...func(*refReveal)) refEntry {
-	r := with(refReveal{Shuffle: id, Places: places}, changes...)
-	return refEntry{Reveal: &r}
+// Reveal makes places of a shuffle public.
+func (s *Story) Reveal(id uint64, places []uint64, changes ...func(*Reveal)) Entry {
+	r := With(Reveal{Shuffle: id, Places: places}, changes...)
+	return Entry{Reveal: &r}
 }
 
-func finalReveal(r *refReveal) { r.Final = true }
+func FinalReveal(r *Reveal) { r.Final = true }
 
-func exposed(r *refReveal) { r.Exposed = true }
+func Exposed(r *Reveal) { r.Exposed = true }
 
-// runs are what a deal deals.
-func runs(list ...refRun) func(*refDeal) { return func(d *refDeal) { d.Runs = list } }
+// Runs are what a deal deals.
+func Runs(list ...Run) func(*Deal) { return func(d *Deal) { d.Runs = list } }
 
-func final(d *refDeal) { d.Final = true }
+func Final(d *Deal) { d.Final = true }
 
-func under(n uint64) func(*refDeal) { return func(d *refDeal) { d.Checkpoint = n } }
+func Under(n uint64) func(*Deal) { return func(d *Deal) { d.Checkpoint = n } }
 
-func (s *story) mix(id uint64, values ...refValue) refEntry {
-	return refEntry{Mix: &refMix{Shuffle: id, Checkpoint: id + 1, Values: values}}
+func (s *Story) Mix(id uint64, values ...Value) Entry {
+	return Entry{Mix: &Mix{Shuffle: id, Checkpoint: id + 1, Values: values}}
 }
 
-// close ends a shuffle with its tape, in the clear.
-func (s *story) close(id uint64, outcome uint8, changes ...func(*refClose)) refEntry {
-	c := refClose{Shuffle: id, Outcome: outcome, Form: 1, Tape: s.tapes[id]}
-	if of := s.entries[min(id, uint64(len(s.entries))-1)].Commit; of != nil && len(of.Context.Plan) > 0 &&
+// Close ends a shuffle with its tape, in the clear.
+func (s *Story) Close(id uint64, outcome uint8, changes ...func(*Close)) Entry {
+	c := Close{Shuffle: id, Outcome: outcome, Form: 1, Tape: s.tapes[id]}
+	if of := s.Entries[min(id, uint64(len(s.Entries))-1)].Commit; of != nil && len(of.Context.Plan) > 0 &&
 		of.Context.Plan[0].Source == 4 {
-		c.Blind = &refBlind{noDeal, foreignHead, nil}
+		c.Blind = &Blind{NoDeal, ForeignHead, nil}
 	}
-	c = with(c, changes...)
+	c = With(c, changes...)
 	if outcome == 3 && c.Form == 1 {
 		c.Form, c.Tape = 0, nil
 	}
 	if c.Tape == nil && c.Form != 0 {
-		c.Tape = bytesOf("no tape", 57)
+		c.Tape = BytesOf("no tape", 57)
 	}
-	return refEntry{Close: &c}
+	return Entry{Close: &c}
 }
 
-// disclose discloses an ancestor, with its tape in the clear.
-func (s *story) disclose(id uint64, changes ...func(*refDisclose)) refEntry {
-	d := refDisclose{Shuffle: id, Form: 1, Tape: s.tapes[id]}
+// Disclose discloses an ancestor, with its tape in the clear.
+func (s *Story) Disclose(id uint64, changes ...func(*Disclose)) Entry {
+	d := Disclose{Shuffle: id, Form: 1, Tape: s.tapes[id]}
 	if d.Tape == nil {
-		d.Tape = bytesOf("no tape", 57)
+		d.Tape = BytesOf("no tape", 57)
 	}
-	d = with(d, changes...)
-	return refEntry{Disclose: &d}
+	d = With(d, changes...)
+	return Entry{Disclose: &d}
 }
 
-// sealed makes a close one for auditors, under P-256: 65 bytes of encapsulated key, the
+// Sealed makes a close one for auditors, under P-256: 65 bytes of encapsulated key, the
 // tape, 16 bytes of tag. What is in them is no question of legality.
-func sealed(key uint64) func(*refClose) { return sealedUnder(key, 81) }
+func Sealed(key uint64) func(*Close) { return sealedUnder(key, 81) }
 
-// sealedHybrid is sealed with an encapsulated key that has 1,088 bytes of ML-KEM in front.
-func sealedHybrid(key uint64) func(*refClose) { return sealedUnder(key, 1169) }
+// SealedHybrid is sealed with an encapsulated key that has 1,088 bytes of ML-KEM in front.
+func SealedHybrid(key uint64) func(*Close) { return sealedUnder(key, 1169) }
 
-func sealedUnder(key uint64, more int) func(*refClose) {
-	return func(c *refClose) { c.Form, c.Key, c.Tape = 2, key, bytesOf("sealed", len(c.Tape)+more) }
+func sealedUnder(key uint64, more int) func(*Close) {
+	return func(c *Close) { c.Form, c.Key, c.Tape = 2, key, BytesOf("sealed", len(c.Tape)+more) }
 }
 
-func void(reason uint8) func(*refClose) { return func(c *refClose) { c.Reason = reason } }
+func Void(reason uint8) func(*Close) { return func(c *Close) { c.Reason = reason } }
 
-func tapeLost(c *refClose) { c.Reason, c.Form, c.Tape = 10, 0, nil }
+func TapeLost(c *Close) { c.Reason, c.Form, c.Tape = 10, 0, nil }
 
-// encoded is the story so far as encodings.
-func (s *story) encoded() (ledger [][]byte) {
-	for _, e := range s.entries {
-		ledger = append(ledger, e.bytes())
+// Encoded is the story so far as encodings.
+func (s *Story) Encoded() (ledger [][]byte) {
+	for _, e := range s.Entries {
+		ledger = append(ledger, e.Bytes())
 	}
 	return ledger
 }
 
-func (s *story) key(k refKey) refEntry {
-	return refEntry{Identity: "operator", Credential: "operator", Key: &k}
+func (s *Story) Key(k Key) Entry {
+	return Entry{Identity: "operator", Credential: "operator", Key: &k}
 }
 
-// disclosure is a disclosure key wrapped to auditors, by name.
-func (s *story) disclosure(name string, auditors ...string) refEntry {
-	k := refKey{Subject: 2, Public: auditorKey("disclosure " + name)}
+// Disclosure is a disclosure key wrapped to auditors, by name.
+func (s *Story) Disclosure(name string, auditors ...string) Entry {
+	k := Key{Subject: 2, Public: AuditorKey("disclosure " + name)}
 	for _, a := range auditors {
-		k.Wraps = append(k.Wraps, refWrap{refKeyID(auditorKey(a)), bytesOf("wrap for "+a, added(k.Public)+32)})
+		k.Wraps = append(k.Wraps, Wrap{KeyID(AuditorKey(a)), BytesOf("wrap for "+a, added(k.Public)+32)})
 	}
 	sortWraps(k.Wraps)
-	return s.key(k)
+	return s.Key(k)
 }
 
-func (s *story) auditor(name string) refEntry {
-	return s.key(refKey{Subject: 3, Public: auditorKey(name)})
+func (s *Story) Auditor(name string) Entry {
+	return s.Key(Key{Subject: 3, Public: AuditorKey(name)})
 }
 
-func (s *story) retire(subject uint8, key hexed) refEntry {
-	return s.key(refKey{Subject: 5, Retired: subject, ID: refKeyID(key), From: s.now})
+func (s *Story) Retire(subject uint8, key Hexed) Entry {
+	return s.Key(Key{Subject: 5, Retired: subject, ID: KeyID(key), From: s.Now})
 }
 
-func withAuditors(names ...string) func(*refGenesis) {
-	return func(g *refGenesis) {
+func WithAuditors(names ...string) func(*Genesis) {
+	return func(g *Genesis) {
 		for _, n := range names {
-			g.Auditors = append(g.Auditors, auditorKey(n))
+			g.Auditors = append(g.Auditors, AuditorKey(n))
 		}
 	}
 }
 
-func operator(e refEvent) refEntry {
-	return of("operator", event(e))
+func Operator(e Event) Entry {
+	return Of("operator", EventOf(e))
 }
 
-// of is e by an identity that is reserved, or by one with its first credential.
-func of(identity string, e refEntry) refEntry {
+// Of is e by an identity that is reserved, or by one with its first credential.
+func Of(identity string, e Entry) Entry {
 	e.Identity, e.Credential = identity, identity
 	if identity != "daemon" && identity != "operator" {
 		e.Credential = firstToken(identity)
@@ -250,145 +252,145 @@ func of(identity string, e refEntry) refEntry {
 
 func firstToken(identity string) string { return strings.Replace(identity, "dealer", "token", 1) }
 
-// takeover is one by an identity, to close (1) or to play (2).
-func (s *story) takeover(id uint64, by string, extent uint8) refEntry {
-	return of(by, refEntry{Takeover: &refTakeover{id, extent, "does not answer"}})
+// Takeover is one by an identity, to close (1) or to play (2).
+func (s *Story) Takeover(id uint64, by string, extent uint8) Entry {
+	return Of(by, Entry{Takeover: &Takeover{id, extent, "does not answer"}})
 }
 
-// credential creates the first credential of an identity.
-func (s *story) credential(identity string, role uint8, changes ...func(*refHolder)) refEntry {
-	return refEntry{Holder: sampleHolder(append([]func(*refHolder){func(h *refHolder) {
+// Credential creates the first credential of an identity.
+func (s *Story) Credential(identity string, role uint8, changes ...func(*Holder)) Entry {
+	return Entry{Holder: SampleHolder(append([]func(*Holder){func(h *Holder) {
 		h.ID, h.Identity, h.Role = firstToken(identity), identity, role
 	}}, changes...)...)}
 }
 
-func (s *story) revoke(id string) refEntry {
-	return refEntry{Holder: &refHolder{Kind: 2, ID: id, Reason: "lost"}}
+func (s *Story) Revoke(id string) Entry {
+	return Entry{Holder: &Holder{Kind: 2, ID: id, Reason: "lost"}}
 }
 
-// act approves e, signed by administrators, as the next entry.
-func (s *story) act(act uint8, e refEntry, names ...string) refEntry {
-	return s.signed(refAct{Act: act, Digest: refApproved(s.dated(e))}, names...)
+// Act approves e, signed by administrators, as the next entry.
+func (s *Story) Act(act uint8, e Entry, names ...string) Entry {
+	return s.Signed(Act{Act: act, Digest: Approved(s.Dated(e))}, names...)
 }
 
-// signed is an act with the fields that it lacks, as the next entry.
-func (s *story) signed(a refAct, names ...string) refEntry {
-	for i, e := range s.entries {
+// Signed is an act with the fields that it lacks, as the next entry.
+func (s *Story) Signed(a Act, names ...string) Entry {
+	for i, e := range s.Entries {
 		if e.Act != nil {
 			a.Previous = uint64(i)
 		}
 	}
 	if a.HeadRoot == nil {
-		a.HeadSize, a.HeadRoot = uint64(len(s.entries)), bytesOf("head", 32)
+		a.HeadSize, a.HeadRoot = uint64(len(s.Entries)), BytesOf("head", 32)
 	}
 	if a.Expires == 0 {
-		a.Expires = s.now + 60_000
+		a.Expires = s.Now + 60_000
 	}
-	return refEntry{Act: signedAct(s.entries[0].bytes(), a, names...)}
+	return Entry{Act: SignedAct(s.Entries[0].Bytes(), a, names...)}
 }
 
-// approved puts in an act of two administrators and the entry.
-func (s *story) approved(act uint8, e refEntry) uint64 {
-	s.then(s.act(act, e, "alice", "bob"))
-	return s.then(e)
+// Approved puts in an act of two administrators and the entry.
+func (s *Story) Approved(act uint8, e Entry) uint64 {
+	s.Then(s.Act(act, e, "alice", "bob"))
+	return s.Then(e)
 }
 
-// administrator changes one: 1 add, 2 remove, 3 replace.
-func (s *story) administrator(change uint8, name, key string) refEntry {
-	k := refKey{Subject: 6, Change: change, Name: name}
+// Administrator changes one: 1 add, 2 remove, 3 replace.
+func (s *Story) Administrator(change uint8, name, key string) Entry {
+	k := Key{Subject: 6, Change: change, Name: name}
 	if change != 2 {
-		k.Public = adminKey(key)
+		k.Public = AdminKey(key)
 	}
-	return s.key(k)
+	return s.Key(k)
 }
 
-func (s *story) twoPersons(delay uint32, acts ...uint16) refEntry {
-	return s.key(refKey{Subject: 7, Acts: acts, Delay: delay})
+func (s *Story) TwoPersons(delay uint32, acts ...uint16) Entry {
+	return s.Key(Key{Subject: 7, Acts: acts, Delay: delay})
 }
 
-// withTwo asks for two administrators for acts, in a sandbox.
-func withTwo(acts ...uint16) func(*refGenesis) {
-	return func(g *refGenesis) { g.Admins, g.TwoPersons, g.Delay = admins("alice", "bob"), acts, 10 }
+// WithTwo asks for two administrators for acts, in a sandbox.
+func WithTwo(acts ...uint16) func(*Genesis) {
+	return func(g *Genesis) { g.Admins, g.TwoPersons, g.Delay = Admins("alice", "bob"), acts, 10 }
 }
 
-func production(g *refGenesis) {
+func Production(g *Genesis) {
 	g.Production = true
-	twoAdmins(g)
+	TwoAdmins(g)
 }
 
-func killSwitch(set bool, scope uint8, table string, deck hexed) refEntry {
-	k := refEvent{Kind: 5, Scope: scope, Table: table, Deck: deck, Reason: "checked"}
+func KillSwitch(set bool, scope uint8, table string, deck Hexed) Entry {
+	k := Event{Kind: 5, Scope: scope, Table: table, Deck: deck, Reason: "checked"}
 	if set {
 		k.Kind = 4
 	}
-	return operator(k)
+	return Operator(k)
 }
 
-// pin names the ledger that commits may name as co-dealer.
-func (s *story) pin(changes ...func(*refKey)) refEntry {
-	return s.key(with(refKey{Subject: 8, Origin: "lab.example/orders", Public: signingKey("lab"),
-		Policy: witnessPolicy("w1", "w2")}, changes...))
+// Pin names the ledger that commits may name as co-dealer.
+func (s *Story) Pin(changes ...func(*Key)) Entry {
+	return s.Key(With(Key{Subject: 8, Origin: "lab.example/orders", Public: SigningKey("lab"),
+		Policy: WitnessPolicy("w1", "w2")}, changes...))
 }
 
-// entriesOf is how many entries took effect on a shuffle. Behind its close as continued only reveals do.
-func entriesOf(m []Entry, id uint64) (n int) {
+// EntriesOf is how many entries took effect on a shuffle. Behind its close as continued only reveals do.
+func EntriesOf(m []audit.Entry, id uint64) (n int) {
 	closed := false
 	for i, e := range m {
-		_, commit := e.Body.(*Commit)
-		_, reveal := e.Body.(*Reveal)
-		if (commit && uint64(i) == id || !commit && ShuffleOf(e.Body) == id) && (reveal || !closed) {
+		_, commit := e.Body.(*audit.Commit)
+		_, reveal := e.Body.(*audit.Reveal)
+		if (commit && uint64(i) == id || !commit && audit.ShuffleOf(e.Body) == id) && (reveal || !closed) {
 			n++
 		}
-		c, ends := e.Body.(*Close)
+		c, ends := e.Body.(*audit.Close)
 		closed = closed || ends && c.Shuffle == id
 	}
 	return n
 }
 
-// values are the entries of the story as the package has them.
-func (s *story) values() (m []Entry) {
-	for _, e := range s.entries {
-		m = append(m, e.entry())
+// Values are the entries of the story as the package has them.
+func (s *Story) Values() (m []audit.Entry) {
+	for _, e := range s.Entries {
+		m = append(m, e.Value())
 	}
 	return m
 }
 
-// revokable is a credential whose id is its identity.
-func (s *story) revokable(identity string, role uint8) refEntry {
-	return s.credential(identity, role, func(h *refHolder) { h.ID = identity })
+// Revokable is a credential whose id is its identity.
+func (s *Story) Revokable(identity string, role uint8) Entry {
+	return s.Credential(identity, role, func(h *Holder) { h.ID = identity })
 }
 
-// signedRaw is an act as it is.
-func (s *story) signedRaw(a refAct, names ...string) refEntry {
-	return refEntry{Act: signedAct(s.entries[0].bytes(), a, names...)}
+// SignedRaw is an act as it is.
+func (s *Story) SignedRaw(a Act, names ...string) Entry {
+	return Entry{Act: SignedAct(s.Entries[0].Bytes(), a, names...)}
 }
 
-// continued puts in a child and the close of its parent.
-func (s *story) continued(parent uint64, positions ...uint16) (id uint64) {
-	id = s.then(s.commit("t", child(parent, positions...), func(c *refContext) {
-		c.Disclosure = s.entries[parent].Commit.Context.Disclosure
+// Continued puts in a child and the close of its parent.
+func (s *Story) Continued(parent uint64, positions ...uint16) (id uint64) {
+	id = s.Then(s.Commit("t", ChildOf(parent, positions...), func(c *Context) {
+		c.Disclosure = s.Entries[parent].Commit.Context.Disclosure
 	}))
-	s.then(s.close(parent, 3))
+	s.Then(s.Close(parent, 3))
 	return id
 }
 
-const mldsaSize = 11
+const MLDSASize = 11
 
-var mldsaRoot = make([]byte, 32)
+var MLDSARoot = make([]byte, 32)
 
-// mldsaNote is a signed checkpoint of the house with lines that follow its own.
-func mldsaNote(lines ...string) []byte {
-	text := refCheckpoint(sampleOrigin, mldsaSize, mldsaRoot)
-	own := refSign(text, sampleOrigin, signer(houseKey))
-	return []byte(refNote(text, append([]string{own}, lines...)...))
+// MLDSANote is a signed checkpoint of the house with lines that follow its own.
+func MLDSANote(lines ...string) []byte {
+	text := Checkpoint(SampleOrigin, MLDSASize, MLDSARoot)
+	own := Sign(text, SampleOrigin, Signer(HouseKey))
+	return []byte(Note(text, append([]string{own}, lines...)...))
 }
 
-func witnessLine(owner string, time uint64) string {
-	return refMLDSALine("witness.example/"+owner, owner, time, sampleOrigin, mldsaSize, mldsaRoot)
+func WitnessLine(owner string, time uint64) string {
+	return MLDSALine("witness.example/"+owner, owner, time, SampleOrigin, MLDSASize, MLDSARoot)
 }
 
-// flipped has another character of base64 at i.
-func flipped(line string, i int) string {
+// Flipped has another character of base64 at i.
+func Flipped(line string, i int) string {
 	c := "A"
 	if line[i] == 'A' {
 		c = "B"
@@ -396,54 +398,54 @@ func flipped(line string, i int) string {
 	return line[:i] + c + line[i+1:]
 }
 
-// house is a ledger with its key: the entries of a story, signed by the reference.
-type house struct {
-	entries [][]byte
-	leaves  [][]byte
+// House is a ledger with its key: the entries of a story, signed by the reference.
+type House struct {
+	Entries [][]byte
+	Leaves  [][]byte
 }
 
-const houseKey = "1" // its signing key, as in newStory
+const HouseKey = "1" // its signing key, as in newStory
 
-// newHouse is a ledger of two shuffles, eleven entries.
-func newHouse() *house {
-	s := newStory()
-	id := s.then(s.commit("t"))
-	s.then(s.deal(id, 0, 2))
-	next := s.then(s.commit("t"))
-	s.then(s.deal(id, 2, 2, final))
-	s.then(s.close(id, 1))
-	s.then(s.deal(next, 0, 1))
-	s.then(s.deal(next, 1, 3))
-	s.then(s.close(next, 2))
-	s.then(operator(refEvent{Kind: 3, Table: "t"}))
-	h := new(house)
-	for _, e := range s.entries {
-		h.entries = append(h.entries, e.bytes())
-		h.leaves = append(h.leaves, refEntryLeaf(e.bytes()))
+// NewHouse is a ledger of two shuffles, eleven entries.
+func NewHouse() *House {
+	s := NewStory()
+	id := s.Then(s.Commit("t"))
+	s.Then(s.Deal(id, 0, 2))
+	next := s.Then(s.Commit("t"))
+	s.Then(s.Deal(id, 2, 2, Final))
+	s.Then(s.Close(id, 1))
+	s.Then(s.Deal(next, 0, 1))
+	s.Then(s.Deal(next, 1, 3))
+	s.Then(s.Close(next, 2))
+	s.Then(Operator(Event{Kind: 3, Table: "t"}))
+	h := new(House)
+	for _, e := range s.Entries {
+		h.Entries = append(h.Entries, e.Bytes())
+		h.Leaves = append(h.Leaves, EntryLeaf(e.Bytes()))
 	}
 	return h
 }
 
-// text is the checkpoint over the first n entries.
-func (h *house) text(n int) string {
-	return refCheckpoint(sampleOrigin, uint64(n), refRoot(h.leaves[:n]))
+// Text is the checkpoint over the first n entries.
+func (h *House) Text(n int) string {
+	return Checkpoint(SampleOrigin, uint64(n), Root(h.Leaves[:n]))
 }
 
-func (h *house) signed(n int) string {
-	return refNote(h.text(n), refSign(h.text(n), sampleOrigin, signer(houseKey)))
+func (h *House) Signed(n int) string {
+	return Note(h.Text(n), Sign(h.Text(n), SampleOrigin, Signer(HouseKey)))
 }
 
-func (h *house) cosigned(n int) string {
-	return h.signed(n) + refCosign(h.text(n), "witness.example/w1", signer("w1"), 1_790_000_000) +
-		refCosign(h.text(n), "witness.example/w2", signer("w2"), 1_790_000_001)
+func (h *House) Cosigned(n int) string {
+	return h.Signed(n) + Cosign(h.Text(n), "witness.example/w1", Signer("w1"), 1_790_000_000) +
+		Cosign(h.Text(n), "witness.example/w2", Signer("w2"), 1_790_000_001)
 }
 
-// receipt is the receipt of entry i under a signed checkpoint of size n.
-func (h *house) receipt(i, n int, signed string) string {
-	return refReceipt(h.entries[i], uint64(i), refPath(i, h.leaves[:n]), signed)
+// Receipt is the receipt of entry i under a signed checkpoint of size n.
+func (h *House) Receipt(i, n int, signed string) string {
+	return Receipt(h.Entries[i], uint64(i), Path(i, h.Leaves[:n]), signed)
 }
 
-func houseVerifier(t testing.TB, vkey string) note.Verifier {
+func HouseVerifier(t testing.TB, vkey string) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(vkey)
 	if err != nil {
@@ -452,24 +454,24 @@ func houseVerifier(t testing.TB, vkey string) note.Verifier {
 	return v
 }
 
-// longCheckpoint is a signed checkpoint of n bytes: of the house, and one more signature line that nobody knows.
-func longCheckpoint(n int) string {
-	signed := newHouse().signed(11)
+// LongCheckpoint is a signed checkpoint of n bytes: of the house, and one more signature line that nobody knows.
+func LongCheckpoint(n int) string {
+	signed := NewHouse().Signed(11)
 	for _, name := range []string{"w", "ww", "www", "wwww"} {
 		line := "— " + name + " "
 		if left := n - len(signed) - len(line) - 1; left%4 == 0 {
-			return signed + line + refBase64(make([]byte, left/4*3)) + "\n"
+			return signed + line + Base64(make([]byte, left/4*3)) + "\n"
 		}
 	}
 	panic("no such length")
 }
 
-// cosignedAt is the checkpoint over n entries with a cosignature of each witness at its time.
-func (h *house) cosignedAt(n int, times map[string]uint64) string {
-	signed := h.signed(n)
+// CosignedAt is the checkpoint over n entries with a cosignature of each witness at its time.
+func (h *House) CosignedAt(n int, times map[string]uint64) string {
+	signed := h.Signed(n)
 	for _, w := range []string{"w1", "w2", "w3"} {
 		if at, ok := times[w]; ok {
-			signed += refCosign(h.text(n), "witness.example/"+w, signer(w), at)
+			signed += Cosign(h.Text(n), "witness.example/"+w, Signer(w), at)
 		}
 	}
 	return signed

@@ -1,4 +1,4 @@
-package audit
+package spec
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 // They are written by the reference in these tests, never by the package.
 var update = flag.Bool("update", false, "write the data files in testdata from the reference implementation")
 
-// vectorHead starts every data file.
-type vectorHead struct {
+// VectorHead starts every data file.
+type VectorHead struct {
 	Format string   `json:"format"`
 	Status string   `json:"status"`
 	About  []string `json:"about"`
@@ -27,13 +27,13 @@ const vectorStatus = "frozen-with-the-first-release"
 // aboutBytes stands in every file.
 const aboutBytes = "Byte strings are lower-case hex. bytesOf(name, n), where a note says it, is SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to n bytes."
 
-func newHead(name string, about ...string) vectorHead {
-	return vectorHead{Format: "shuffled/v1/vectors/" + name, Status: vectorStatus, About: append(about, aboutBytes)}
+func NewHead(name string, about ...string) VectorHead {
+	return VectorHead{Format: "shuffled/v1/vectors/" + name, Status: vectorStatus, About: append(about, aboutBytes)}
 }
 
-// encodeVectors writes a file with the members in the order given and one case
+// EncodeVectors writes a file with the members in the order given and one case
 // per line, so that a change shows as a line.
-func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
+func EncodeVectors(t *testing.T, head VectorHead, members ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	line := func(v any) string {
@@ -67,8 +67,8 @@ func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
 	return b.Bytes()
 }
 
-// holdVectors holds a stored file against what the reference makes, and writes it with -update.
-func holdVectors(t *testing.T, name string, made []byte) {
+// HoldVectors holds a stored file against what the reference makes, and writes it with -update.
+func HoldVectors(t *testing.T, name string, made []byte) {
 	t.Helper()
 	path := dataFile(name)
 	if *update {
@@ -89,8 +89,8 @@ func dataFile(name string) string {
 	return filepath.Join("testdata", name+".json")
 }
 
-// readVectors reads a file.
-func readVectors(t testing.TB, name string) []byte {
+// ReadVectors reads a file.
+func ReadVectors(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(dataFile(name))
 	if err != nil {
@@ -99,10 +99,10 @@ func readVectors(t testing.TB, name string) []byte {
 	return b
 }
 
-// loadVectors reads a file strictly into v and checks its head.
-func loadVectors(t testing.TB, name string, head *vectorHead, v any) {
+// LoadVectors reads a file strictly into v and checks its head.
+func LoadVectors(t testing.TB, name string, head *VectorHead, v any) {
 	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(readVectors(t, name)))
+	d := json.NewDecoder(bytes.NewReader(ReadVectors(t, name)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		t.Fatalf("reading %s.json: %v", name, err)
@@ -112,8 +112,8 @@ func loadVectors(t testing.TB, name string, head *vectorHead, v any) {
 	}
 }
 
-// wantCases fails for a list that is too short, and for names that are missing or repeated.
-func wantCases[T any](t testing.TB, what string, atLeast int, cases []T, name func(T) string) {
+// WantCases fails for a list that is too short, and for names that are missing or repeated.
+func WantCases[T any](t testing.TB, what string, atLeast int, cases []T, name func(T) string) {
 	t.Helper()
 	if len(cases) < atLeast {
 		t.Fatalf("%s: only %d cases", what, len(cases))
@@ -128,8 +128,8 @@ func wantCases[T any](t testing.TB, what string, atLeast int, cases []T, name fu
 	}
 }
 
-// seeds adds a corpus and fails when there is none.
-func seeds[T any](f *testing.F, atLeast int, corpus []T) {
+// Seeds adds a corpus and fails when there is none.
+func Seeds[T any](f *testing.F, atLeast int, corpus []T) {
 	f.Helper()
 	if len(corpus) < atLeast {
 		f.Fatalf("only %d seeds", len(corpus))
@@ -139,26 +139,26 @@ func seeds[T any](f *testing.F, atLeast int, corpus []T) {
 	}
 }
 
-type leafVector struct {
+type LeafVector struct {
 	Name     string `json:"name"`
-	Tag      hexed  `json:"tag"`
+	Tag      Hexed  `json:"tag"`
 	Position int    `json:"position"`
 	Value    uint32 `json:"value"`
-	Salt     hexed  `json:"salt"`
-	Leaf     hexed  `json:"leaf"`
+	Salt     Hexed  `json:"salt"`
+	Leaf     Hexed  `json:"leaf"`
 }
 
-type placeVector struct {
+type PlaceVector struct {
 	Name      string `json:"name"`
-	Seed      hexed  `json:"seed"`
+	Seed      Hexed  `json:"seed"`
 	M         int    `json:"m"`
 	Cut       int    `json:"cut"`
 	Positions []int  `json:"positions"`
 }
 
-type shiftVector struct {
+type ShiftVector struct {
 	Name   string   `json:"name"`
-	Seed   hexed    `json:"seed"`
+	Seed   Hexed    `json:"seed"`
 	Of     uint32   `json:"of,omitempty"`
 	Ranges []uint32 `json:"ranges"`
 	Values []uint32 `json:"values"`

@@ -1,8 +1,10 @@
-package audit
+package trust
 
 import (
 	"fmt"
 	"slices"
+
+	"shuffled/internal/audit"
 )
 
 // Policies says which witness policy of a ledger governs its cosigned checkpoints (docs/SPEC.md section 7.3). The
@@ -62,7 +64,7 @@ func (p *Policies) InForce() *Policy {
 }
 
 // Current returns the policy that governs the next checkpoint, if it covers every change so far; nil for none.
-func (p *Policies) Current() *Policy { return p.At(MaxInteger) }
+func (p *Policies) Current() *Policy { return p.At(audit.MaxInteger) }
 
 // At returns the policy that governs a checkpoint of that size of at least 1, nil for none. Above the first policy that
 // waits it may be another after a smaller checkpoint was accepted.

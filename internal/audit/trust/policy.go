@@ -1,4 +1,6 @@
-package audit
+// Package trust says whose signatures count for a ledger, and when: the history of its keys, witness policies and their
+// quorums, and what a caller pins.
+package trust
 
 import (
 	"encoding/base64"
@@ -11,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
 )
 
 // Limits of a policy file. In an entry a policy has at most MaxPolicy bytes.
@@ -86,7 +90,7 @@ func (p *policyReader) finish() error {
 			return fmt.Errorf("the quorum %q is no witness and no group", p.quorum)
 		}
 		if !p.policy.quorum.met(p.known) {
-			return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", ErrUnknown)
+			return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", audit.ErrUnknown)
 		}
 	}
 	return p.policy.ownWitness()
@@ -140,11 +144,11 @@ func (p *policyReader) log(fields []string) error {
 	if len(fields) < 2 || len(fields) > 3 || len(p.policy.Logs) == maxPolicyLines {
 		return fmt.Errorf("a log is a key and perhaps a URL, at most %d of them", maxPolicyLines)
 	}
-	key, err := ParseVKey(fields[1])
+	key, err := audit.ParseVKey(fields[1])
 	if err != nil {
 		return err
 	}
-	public, err := SigningKey(fields[1])
+	public, err := audit.SigningKey(fields[1])
 	if err != nil {
 		return err
 	}
@@ -160,20 +164,20 @@ func (p *policyReader) witness(fields []string) error {
 	if len(fields) == 4 {
 		w.URL = fields[3]
 	}
-	public, err := SigningKey(w.VKey)
+	public, err := audit.SigningKey(w.VKey)
 	if err != nil {
 		return err
 	}
-	w.Key, err = ParseWitnessVKey(w.VKey)
-	unknown := errors.Is(err, ErrUnknown)
+	w.Key, err = audit.ParseWitnessVKey(w.VKey)
+	unknown := errors.Is(err, audit.ErrUnknown)
 	if unknown {
 		w.Key, err = parseUnknown(w.VKey, public)
 	}
 	if err != nil {
 		return err
 	}
-	if len(w.Key.Name()) > MaxKeyName {
-		return fmt.Errorf("the name of a witness's key has 1 to %d bytes", MaxKeyName)
+	if len(w.Key.Name()) > audit.MaxKeyName {
+		return fmt.Errorf("the name of a witness's key has 1 to %d bytes", audit.MaxKeyName)
 	}
 	if w.node = p.witnesses[w.Key.Name()]; w.node == nil {
 		w.node = &node{name: w.Name, d: 1}
@@ -273,11 +277,11 @@ func ParseTrust(vkey string, policy []byte) (Trusted, error) {
 		}
 		return Trusted{Keys: p.Logs, Public: p.LogKeys, Policy: p}, nil
 	case vkey != "":
-		key, err := ParseVKey(vkey)
+		key, err := audit.ParseVKey(vkey)
 		if err != nil {
 			return Trusted{}, fmt.Errorf("reading the trusted key: %w", err)
 		}
-		public, err := SigningKey(vkey)
+		public, err := audit.SigningKey(vkey)
 		return Trusted{Keys: []note.Verifier{key}, Public: [][]byte{public}}, err
 	}
 	return Trusted{}, nil

@@ -1,4 +1,4 @@
-package audit
+package trust
 
 import (
 	"errors"
@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 func policyOf(t testing.TB, text string) *Policy {
 	t.Helper()
-	p, err := ParsePolicy([]byte(policyWords.Replace(text)))
+	p, err := ParsePolicy([]byte(spec.PolicyWords.Replace(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +90,9 @@ func TestParsePolicy(t *testing.T) {
 		strings.Repeat("#\n", 1<<16-6) + "quorum none":                      read,
 		strings.Repeat("#\n", 1<<16-6) + "quorum none\n\n":                  refused,
 	} {
-		_, err := ParsePolicy([]byte(policyWords.Replace(text)))
+		_, err := ParsePolicy([]byte(spec.PolicyWords.Replace(text)))
 		got := read
-		if errors.Is(err, ErrUnknown) {
+		if errors.Is(err, audit.ErrUnknown) {
 			got = unknown
 		} else if err != nil {
 			got = refused
@@ -104,7 +107,8 @@ func TestParsePolicy(t *testing.T) {
 		var b strings.Builder
 		names := ""
 		for i := range n {
-			fmt.Fprintf(&b, "witness w%d %s\n", i, refWitnessKey("witness.example/x", signer(fmt.Sprint("x", i))))
+			fmt.Fprintf(&b, "witness w%d %s\n", i, spec.WitnessKey("witness.example/x",
+				spec.Signer(fmt.Sprint("x", i))))
 			names += fmt.Sprintf(" w%d", i)
 		}
 		_, err := ParsePolicy([]byte(b.String() + "group g all" + names + "\nquorum g\n"))
@@ -119,7 +123,7 @@ func TestParsePolicy(t *testing.T) {
 	// As many logs and groups as C2SP tlog-policy recommends.
 	text, last := "witness w W1\n", "w"
 	for i := range 32 {
-		key := refVKey("casino.example/x", signer(fmt.Sprint("log", i)))
+		key := spec.VKey("casino.example/x", spec.Signer(fmt.Sprint("log", i)))
 		text += fmt.Sprintf("log %s\ngroup g%d all %s\n", key, i, last)
 		last = fmt.Sprint("g", i)
 	}
@@ -131,11 +135,11 @@ func TestParsePolicy(t *testing.T) {
 func TestPolicyFields(t *testing.T) {
 	t.Parallel()
 	p := policyOf(t, "log LOG\nwitness a W1 https://a.example/x\nwitness b W2\nquorum b\n")
-	if len(p.Logs) != 1 || p.Logs[0].Name() != sampleOrigin || len(p.Witnesses) != 2 {
+	if len(p.Logs) != 1 || p.Logs[0].Name() != spec.SampleOrigin || len(p.Witnesses) != 2 {
 		t.Fatalf("%+v", p)
 	}
 	a, b := p.Witnesses[0], p.Witnesses[1]
-	if a.Name != "a" || a.VKey != policyWords.Replace("W1") || a.URL != "https://a.example/x" ||
+	if a.Name != "a" || a.VKey != spec.PolicyWords.Replace("W1") || a.URL != "https://a.example/x" ||
 		a.Key.Name() != "witness.example/w1" ||
 		b.Name != "b" || b.URL != "" {
 		t.Errorf("%+v %+v", a, b)
@@ -149,8 +153,8 @@ const threeWitnesses = "witness a W1\nwitness b W2\nwitness c W3\n"
 
 func TestSatisfied(t *testing.T) {
 	t.Parallel()
-	h := newHouse()
-	w12 := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w2": 2000})
+	h := spec.NewHouse()
+	w12 := h.CosignedAt(11, map[string]uint64{"w1": 1000, "w2": 2000})
 	tests := []struct {
 		name, quorum, signed string
 		before               int64
@@ -161,22 +165,22 @@ func TestSatisfied(t *testing.T) {
 		{"two of three", "group g 2 a b c\nquorum g", w12, 5000, true},
 		{"all of three", "group g all a b c\nquorum g", w12, 5000, false},
 		{"groups of groups", "group x any b c\ngroup y all a x\nquorum y", w12, 5000, true},
-		{"nobody", "quorum none", h.signed(11), 5000, true},
+		{"nobody", "quorum none", h.Signed(11), 5000, true},
 		{"both before", "group g 2 a b c\nquorum g", w12, 2001, true},
 		{"one at that second", "group g 2 a b c\nquorum g", w12, 2000, false},
 		{"the other is early enough", "group g 1 a b c\nquorum g", w12, 2000, true},
 		{"of another size", "quorum a", strings.Replace(w12, "\n11\n", "\n12\n", 1), 5000, false},
-		{"no time", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 0}), 5000, false},
-		{"the last second", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": maxSeconds}), 1 << 60, true},
-		{"beyond the year 9999", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": maxSeconds + 1}), 1 << 60, false},
-		{"a time of 64 bits, which is no time before", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 1 << 63}),
+		{"no time", "quorum a", h.CosignedAt(11, map[string]uint64{"w1": 0}), 5000, false},
+		{"the last second", "quorum a", h.CosignedAt(11, map[string]uint64{"w1": maxSeconds}), 1 << 60, true},
+		{"beyond the year 9999", "quorum a", h.CosignedAt(11, map[string]uint64{"w1": maxSeconds + 1}), 1 << 60, false},
+		{"a time of 64 bits, which is no time before", "quorum a", h.CosignedAt(11, map[string]uint64{"w1": 1 << 63}),
 			5000, false},
 		{"the first line of a key counts", "quorum a",
-			h.signed(11) + refCosign("another text\n", "witness.example/w1", signer("w1"), 1) +
-				refCosign(h.text(11), "witness.example/w1", signer("w1"), 1), 5000, false},
-		{"as many lines as a note may have", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 64), 5000,
+			h.Signed(11) + spec.Cosign("another text\n", "witness.example/w1", spec.Signer("w1"), 1) +
+				spec.Cosign(h.Text(11), "witness.example/w1", spec.Signer("w1"), 1), 5000, false},
+		{"as many lines as a note may have", "quorum a", padded(h.CosignedAt(11, map[string]uint64{"w1": 1}), 64), 5000,
 			true},
-		{"a line more", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 65), 5000, false},
+		{"a line more", "quorum a", padded(h.CosignedAt(11, map[string]uint64{"w1": 1}), 65), 5000, false},
 		{"no note", "quorum a", "no note", 5000, false},
 	}
 	for _, test := range tests {
@@ -195,17 +199,17 @@ func TestSatisfied(t *testing.T) {
 // padded adds signature lines of nobody until there are n.
 func padded(signed string, n int) string {
 	for i := strings.Count(signed, "— "); i < n; i++ {
-		signed += "— nobody.example " + refBase64([]byte{byte(i), 1, 2, 3, 4, 5}) + "\n"
+		signed += "— nobody.example " + spec.Base64([]byte{byte(i), 1, 2, 3, 4, 5}) + "\n"
 	}
 	return signed
 }
 
 func TestCosignatures(t *testing.T) {
 	t.Parallel()
-	h := newHouse()
+	h := spec.NewHouse()
 	p := policyOf(t, "witness c W3\nwitness b W2\nwitness a W1\nquorum none\n")
-	signed := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w3": 3000}) +
-		refCosign("x\n", "witness.example/w2", signer("w2"), 2000)
+	signed := h.CosignedAt(11, map[string]uint64{"w1": 1000, "w3": 3000}) +
+		spec.Cosign("x\n", "witness.example/w2", spec.Signer("w2"), 2000)
 	var got []string
 	for _, c := range p.Cosignatures([]byte(signed)) {
 		got = append(got, fmt.Sprint(c.Witness, c.Time))
@@ -218,13 +222,13 @@ func TestCosignatures(t *testing.T) {
 // TestPolicies follows a ledger's policies over its cosigned checkpoints.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
-	h := newHouse()
+	h := spec.NewHouse()
 	by := func(n int, names ...string) []byte {
 		times := make(map[string]uint64)
 		for _, w := range names {
 			times[w] = 1000
 		}
-		return []byte(h.cosignedAt(n, times))
+		return []byte(h.CosignedAt(n, times))
 	}
 	type step struct {
 		change  string // the policy of an entry
@@ -278,13 +282,13 @@ func TestPolicies(t *testing.T) {
 			{size: 6, by: []string{"w2"}, accept: true, current: "w3"},
 		}},
 	} {
-		p, err := NewPolicies([]byte(policyWords.Replace(test.genesis)))
+		p, err := NewPolicies([]byte(spec.PolicyWords.Replace(test.genesis)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range test.steps {
 			if s.change != "" {
-				if err := p.Change(uint64(s.size), []byte(policyWords.Replace(one(s.change)))); err != nil {
+				if err := p.Change(uint64(s.size), []byte(spec.PolicyWords.Replace(one(s.change)))); err != nil {
 					t.Fatal(err)
 				}
 			} else if got := p.Accept(uint64(s.size), by(s.size, s.by...)); got != s.accept {
@@ -299,9 +303,9 @@ func TestPolicies(t *testing.T) {
 			}
 		}
 	}
-	p, err := NewPolicies([]byte(policyWords.Replace(one("w1"))))
-	if err != nil || p.Change(3, []byte(policyWords.Replace(one("w2")))) != nil || !p.Accept(6, by(6, "w1")) ||
-		p.Change(8, []byte(policyWords.Replace(one("w3")))) != nil || !p.Ask() {
+	p, err := NewPolicies([]byte(spec.PolicyWords.Replace(one("w1"))))
+	if err != nil || p.Change(3, []byte(spec.PolicyWords.Replace(one("w2")))) != nil || !p.Accept(6, by(6, "w1")) ||
+		p.Change(8, []byte(spec.PolicyWords.Replace(one("w3")))) != nil || !p.Ask() {
 		t.Fatal(err)
 	}
 	for size, want := range map[uint64]string{1: "w1", 6: "w1", 7: "w2", 20: "w2"} {
@@ -326,23 +330,24 @@ func TestPolicies(t *testing.T) {
 func TestMLDSACosignature(t *testing.T) {
 	t.Parallel()
 	p := policyOf(t, "log LOG\nwitness a MLDSA\nquorum a\n")
-	good := witnessLine("w1", 7)
-	if at, ok := p.CompleteAt(mldsaNote(good)); at != 7 || !ok {
+	good := spec.WitnessLine("w1", 7)
+	if at, ok := p.CompleteAt(spec.MLDSANote(good)); at != 7 || !ok {
 		t.Errorf("complete at %d, %t", at, ok)
 	}
 	name := "witness.example/w1"
 	for what, line := range map[string]string{
-		"time 0":               witnessLine("w1", 0),
-		"another name":         refMLDSALine("witness.example/w2", "w1", 7, sampleOrigin, mldsaSize, mldsaRoot),
-		"another key":          refMLDSALine(name, "w2", 7, sampleOrigin, mldsaSize, mldsaRoot),
-		"another origin":       refMLDSALine(name, "w1", 7, "example.com/other", mldsaSize, mldsaRoot),
-		"another size":         refMLDSALine(name, "w1", 7, sampleOrigin, mldsaSize+1, mldsaRoot),
-		"another root":         refMLDSALine(name, "w1", 7, sampleOrigin, mldsaSize, slices.Repeat([]byte{1}, 32)),
-		"another time":         flipped(good, len("— "+name+" ")+14),
-		"a bit of a signature": flipped(good, 2000),
+		"time 0": spec.WitnessLine("w1", 0),
+		"another name": spec.MLDSALine("witness.example/w2", "w1", 7, spec.SampleOrigin, spec.MLDSASize,
+			spec.MLDSARoot),
+		"another key":    spec.MLDSALine(name, "w2", 7, spec.SampleOrigin, spec.MLDSASize, spec.MLDSARoot),
+		"another origin": spec.MLDSALine(name, "w1", 7, "example.com/other", spec.MLDSASize, spec.MLDSARoot),
+		"another size":   spec.MLDSALine(name, "w1", 7, spec.SampleOrigin, spec.MLDSASize+1, spec.MLDSARoot),
+		"another root": spec.MLDSALine(name, "w1", 7, spec.SampleOrigin, spec.MLDSASize,
+			slices.Repeat([]byte{1}, 32)), "another time": spec.Flipped(good, len("— "+name+" ")+14),
+		"a bit of a signature": spec.Flipped(good, 2000),
 		"cut short":            good[:len(good)-9] + "\n",
 	} {
-		if p.Satisfied(mldsaNote(line)) {
+		if p.Satisfied(spec.MLDSANote(line)) {
 			t.Errorf("%s: counts", what)
 		}
 	}
@@ -355,15 +360,16 @@ func TestMLDSAOneWitness(t *testing.T) {
 	if p.Overlap() != 2 {
 		t.Errorf("overlap %d", p.Overlap())
 	}
-	text := refCheckpoint(sampleOrigin, mldsaSize, mldsaRoot)
-	both := refCosign(text, "witness.example/w1", signer("w1"), 5) + witnessLine("w1", 4)
-	if p.Satisfied(mldsaNote(both)) {
+	text := spec.Checkpoint(spec.SampleOrigin, spec.MLDSASize, spec.MLDSARoot)
+	both := spec.Cosign(text, "witness.example/w1", spec.Signer("w1"), 5) + spec.WitnessLine("w1", 4)
+	if p.Satisfied(spec.MLDSANote(both)) {
 		t.Error("two keys of one witness are two votes")
 	}
-	if at, ok := p.CompleteAt(mldsaNote(both, refCosign(text, "witness.example/w2", signer("w2"), 6))); at != 6 || !ok {
+	if at, ok := p.CompleteAt(spec.MLDSANote(both, spec.Cosign(text, "witness.example/w2", spec.Signer("w2"),
+		6))); at != 6 || !ok {
 		t.Errorf("complete at %d, %t", at, ok)
 	}
-	if n := len(p.Cosignatures(mldsaNote(both))); n != 2 {
+	if n := len(p.Cosignatures(spec.MLDSANote(both))); n != 2 {
 		t.Errorf("%d cosignatures", n)
 	}
 }
@@ -376,11 +382,11 @@ func TestUndecided(t *testing.T) {
 	if p.Overlap() != 1 {
 		t.Errorf("overlap %d: a key of an unknown type can sign", p.Overlap())
 	}
-	text := refCheckpoint(sampleOrigin, mldsaSize, mldsaRoot)
-	a := refCosign(text, "witness.example/w1", signer("w1"), 5)
-	b := refCosign(text, "witness.example/w2", signer("w2"), 5)
-	unknown := "— witness.example/w3 " + refBase64([]byte{1, 2, 3, 4, 5}) + "\n"
-	other := "— witness.example/w3 " + refBase64([]byte{1, 2, 3, 5, 5}) + "\n"
+	text := spec.Checkpoint(spec.SampleOrigin, spec.MLDSASize, spec.MLDSARoot)
+	a := spec.Cosign(text, "witness.example/w1", spec.Signer("w1"), 5)
+	b := spec.Cosign(text, "witness.example/w2", spec.Signer("w2"), 5)
+	unknown := "— witness.example/w3 " + spec.Base64([]byte{1, 2, 3, 4, 5}) + "\n"
+	other := "— witness.example/w3 " + spec.Base64([]byte{1, 2, 3, 5, 5}) + "\n"
 	for _, c := range []struct {
 		lines     []string
 		met       bool
@@ -393,7 +399,7 @@ func TestUndecided(t *testing.T) {
 		{[]string{unknown}, false, false},
 		{[]string{a}, false, false},
 	} {
-		signed := mldsaNote(c.lines...)
+		signed := spec.MLDSANote(c.lines...)
 		if p.Satisfied(signed) != c.met || p.Undecided(signed) != c.undecided {
 			t.Errorf("%q: met %t, undecided %t", c.lines, p.Satisfied(signed), p.Undecided(signed))
 		}

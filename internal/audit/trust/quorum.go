@@ -1,4 +1,4 @@
-package audit
+package trust
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 
 	fnote "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
 )
 
 // node is a witness or a group of a policy's quorum. No node is a member of two
@@ -117,14 +119,14 @@ func (p *Policy) CheckWitnesses(origin string, signing func(public []byte) bool)
 		return nil
 	}
 	for _, w := range p.Witnesses {
-		key, err := SigningKey(w.VKey)
+		key, err := audit.SigningKey(w.VKey)
 		if err != nil {
 			return err
 		}
 		switch {
 		case w.Key.Name() == origin:
 			return fmt.Errorf("witness %s has the name of the ledger, %s", w.Name, origin)
-		case key[0] == KeyCosignature && signing(append([]byte{KeyEd25519}, key[1:]...)), signing(key):
+		case key[0] == audit.KeyCosignature && signing(append([]byte{audit.KeyEd25519}, key[1:]...)), signing(key):
 			return fmt.Errorf("witness %s has a signing key of the ledger", w.Name)
 		}
 	}
@@ -179,7 +181,7 @@ func (p *Policy) Undecided(signed []byte) bool {
 	if !p.Asks() {
 		return false
 	}
-	_, lines, err := SplitNote("checkpoint", signed, MaxCheckpoint)
+	_, lines, err := audit.SplitNote("checkpoint", signed, audit.MaxCheckpoint)
 	if err != nil {
 		return false
 	}
@@ -203,7 +205,7 @@ func (p *Policy) Cosignatures(signed []byte) []Cosignature {
 	if p == nil {
 		return nil
 	}
-	if _, _, err := SplitNote("checkpoint", signed, MaxCheckpoint); err != nil {
+	if _, _, err := audit.SplitNote("checkpoint", signed, audit.MaxCheckpoint); err != nil {
 		return nil
 	}
 	var all []Cosignature

@@ -1,4 +1,4 @@
-package audit
+package trust
 
 import (
 	"encoding/base64"
@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/spec"
 )
 
 // randomPolicy writes a policy whose quorum is a random tree over n witnesses, each
@@ -23,7 +26,7 @@ func randomPolicy(r *rand.Rand, n int) (text string, met func(witnesses uint) bo
 		p := part{met: func(w uint) bool { return w>>i&1 == 1 }}
 		for line := range 1 + r.IntN(2) {
 			name := fmt.Sprintf("w%d-%d", i, line)
-			fmt.Fprintf(&b, "witness %s %s\n", name, refWitnessKey(fmt.Sprint("witness.example/", i), signer(name)))
+			fmt.Fprintf(&b, "witness %s %s\n", name, spec.WitnessKey(fmt.Sprint("witness.example/", i), spec.Signer(name)))
 			p.names = append(p.names, name)
 		}
 		parts = append(parts, p)
@@ -101,11 +104,11 @@ func TestOverlapNested(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	last := "w0"
-	fmt.Fprintf(&b, "witness w0 %s\n", refWitnessKey("witness.example/0", signer("0")))
+	fmt.Fprintf(&b, "witness w0 %s\n", spec.WitnessKey("witness.example/0", spec.Signer("0")))
 	for i := 1; i < maxPolicyLines; i++ {
 		name := fmt.Sprint(i)
 		fmt.Fprintf(&b, "witness w%s %s\ngroup g%s 2 %s w%s\n", name,
-			refWitnessKey("witness.example/"+name, signer(name)), name, last, name)
+			spec.WitnessKey("witness.example/"+name, spec.Signer(name)), name, last, name)
 		last = "g" + name
 	}
 	p, err := ParsePolicy([]byte(b.String() + "quorum " + last + "\n"))
@@ -139,13 +142,14 @@ func TestCheckOverlap(t *testing.T) {
 // TestOneWitness: lines whose keys have one name are one witness, met by any of them, and the ledger is none.
 func TestOneWitness(t *testing.T) {
 	t.Parallel()
-	h := newHouse()
-	two := "witness a W1\nwitness again " + refWitnessKey("witness.example/w1", signer("w1 again")) + "\nwitness b W2\n"
+	h := spec.NewHouse()
+	two := "witness a W1\nwitness again " + spec.WitnessKey("witness.example/w1", spec.Signer("w1 again")) +
+		"\nwitness b W2\n"
 	p := policyOf(t, two+"group g 2 a again b\nquorum g\n")
 	of := func(names ...string) []byte {
-		signed := h.signed(11)
+		signed := h.Signed(11)
 		for i, name := range names {
-			signed += refCosign(h.text(11), "witness.example/"+name[:2], signer(name), uint64(100+i))
+			signed += spec.Cosign(h.Text(11), "witness.example/"+name[:2], spec.Signer(name), uint64(100+i))
 		}
 		return []byte(signed)
 	}
@@ -166,10 +170,10 @@ func TestOneWitness(t *testing.T) {
 	for _, text := range []string{
 		two + "group g 3 a again b\nquorum g\n",
 		two + "group g any a\ngroup h any again b\nquorum h\n",
-		"log LOG\nwitness a " + refWitnessKey(sampleOrigin, signer("w1")) + "\nquorum a\n",
-		"witness a " + refWitnessKey("witness.example/w1", signer(houseKey)) + "\nquorum a\nlog LOG\n",
+		"log LOG\nwitness a " + spec.WitnessKey(spec.SampleOrigin, spec.Signer("w1")) + "\nquorum a\n",
+		"witness a " + spec.WitnessKey("witness.example/w1", spec.Signer(spec.HouseKey)) + "\nquorum a\nlog LOG\n",
 	} {
-		if _, err := ParsePolicy([]byte(policyWords.Replace(text))); err == nil {
+		if _, err := ParsePolicy([]byte(spec.PolicyWords.Replace(text))); err == nil {
 			t.Errorf("%q is read", text)
 		}
 	}
@@ -177,13 +181,13 @@ func TestOneWitness(t *testing.T) {
 
 func TestCompleteAt(t *testing.T) {
 	t.Parallel()
-	h := newHouse()
+	h := spec.NewHouse()
 	p := policyOf(t, threeWitnesses+"group g 2 a b c\nquorum g\n")
-	if at, ok := p.CompleteAt([]byte(h.cosignedAt(11, map[string]uint64{"w1": 3000, "w2": 1000, "w3": 2000}))); !ok ||
+	if at, ok := p.CompleteAt([]byte(h.CosignedAt(11, map[string]uint64{"w1": 3000, "w2": 1000, "w3": 2000}))); !ok ||
 		at != 2000 {
 		t.Errorf("%d, %t", at, ok)
 	}
-	if _, ok := p.CompleteAt([]byte(h.cosignedAt(11, map[string]uint64{"w1": 3000}))); ok {
+	if _, ok := p.CompleteAt([]byte(h.CosignedAt(11, map[string]uint64{"w1": 3000}))); ok {
 		t.Error("one of two completes a quorum")
 	}
 	for late, want := range map[int64]int64{-5: 0, 0: 0, 10_000: 0, 10_001: 11, 11_000: 11, 61_000: 61} {
@@ -197,10 +201,10 @@ func TestCompleteAt(t *testing.T) {
 // form, for every reader (docs/SPEC.md section 7.1).
 func TestNoteForm(t *testing.T) {
 	t.Parallel()
-	h := newHouse()
-	signed := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w2": 2000})
+	h := spec.NewHouse()
+	signed := h.CosignedAt(11, map[string]uint64{"w1": 1000, "w2": 2000})
 	p := policyOf(t, threeWitnesses+"group g 2 a b c\nquorum g\n")
-	if _, err := CheckpointText([]byte(signed)); err != nil || !p.Satisfied([]byte(signed)) {
+	if _, err := audit.CheckpointText([]byte(signed)); err != nil || !p.Satisfied([]byte(signed)) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(signed, "\n")
@@ -222,13 +226,13 @@ func TestNoteForm(t *testing.T) {
 		"the own line twice":              strings.Replace(signed, own, own+own, 1),
 		"a cosignature twice":             signed + cosignature,
 		"one name and id with another text": signed +
-			refCosign("another text\n", "witness.example/w1", signer("w1"), 7),
+			spec.Cosign("another text\n", "witness.example/w1", spec.Signer("w1"), 7),
 		"the ledger's line comes second": strings.Replace(signed, own+cosignature, cosignature+own, 1),
 	} {
 		if text == signed {
 			t.Fatalf("%s: nothing was changed", name)
 		}
-		if _, err := CheckpointText([]byte(text)); !errors.Is(err, ErrMalformed) {
+		if _, err := audit.CheckpointText([]byte(text)); !errors.Is(err, audit.ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if strings.HasPrefix(name, "the ledger's") {

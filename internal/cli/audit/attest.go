@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
@@ -68,7 +68,7 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	var found []audit.Statement
+	var found []openings.Statement
 	opts.Recomputed = func(of inspect.Recomputed) {
 		if len(c.Shuffle) == 0 || slices.Contains(c.Shuffle, of.ID) {
 			found = append(found, of.Statement)
@@ -123,7 +123,7 @@ func (c auditAttestCmd) signer() (note.Signer, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := audit.CheckSigner(k.Origin()); err != nil {
+	if err := openings.CheckSigner(k.Origin()); err != nil {
 		return nil, "", term.Usage("--sign-key: %s", err)
 	}
 	return k.Signer(), k.VKey(), nil
@@ -142,7 +142,7 @@ func faultyShuffles(r *inspect.Report) (ids map[uint64]bool, sound bool) {
 	return ids, sound && len(r.Unknown) == 0
 }
 
-func (c auditAttestCmd) write(st audit.Statement, signer note.Signer) error {
+func (c auditAttestCmd) write(st openings.Statement, signer note.Signer) error {
 	signed, err := st.Sign(signer)
 	if err != nil {
 		return fmt.Errorf("signing a statement about shuffle %d: %w", st.ID, err)

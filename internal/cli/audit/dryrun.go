@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
 )
@@ -99,7 +100,7 @@ func (r *DryRun) take(file paperFile, draws []uint32) error {
 	if _, blind := c.CoDealer(); blind || len(c.Plan) > 0 && file.mix == nil {
 		return nil
 	}
-	order, err := audit.NewOrder(file.leaf, file.commit, file.mix)
+	order, err := openings.NewOrder(file.leaf, file.commit, file.mix)
 	if err == nil {
 		draws, err = order.Moved(draws)
 	}
@@ -135,7 +136,7 @@ type paperFile struct {
 // onPaper reads a transcript with a public tape, and judges nothing. It finds no names for a draw list, for a
 // deck of another size, and for a child, whose cards are those of its parent.
 func onPaper(data []byte) (f paperFile, err error) {
-	t, err := audit.ParseTranscript(data)
+	t, err := openings.ParseTranscript(data)
 	if err != nil {
 		return f, errors.New("the file is no transcript")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -57,7 +58,7 @@ func TestDryRun(t *testing.T) {
 		if want.names == 0 {
 			continue
 		}
-		file, err := audit.ParseTranscript(data)
+		file, err := openings.ParseTranscript(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/fsck"
@@ -93,7 +93,7 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 		return o, err
 	}
 	if c.Witnesses {
-		o.Witness = func(w audit.Witness) fsck.Witness {
+		o.Witness = func(w trust.Witness) fsck.Witness {
 			if w.URL == "" {
 				return nil
 			}

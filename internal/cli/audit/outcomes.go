@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/inspect"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
@@ -47,7 +48,7 @@ func (x *outcomes) take(of inspect.Recomputed) {
 
 // add adds what the places of a shuffle show under a mix, if it is played as the context says.
 func (x *outcomes) add(suffix string, of inspect.Recomputed, as *audit.Context, mix *audit.Mix) {
-	order, err := audit.NewOrder(of.Commit, &audit.Commit{Context: as}, mix)
+	order, err := openings.NewOrder(of.Commit, &audit.Commit{Context: as}, mix)
 	var values []uint32
 	if err == nil {
 		values, err = order.Shows(of.Values)

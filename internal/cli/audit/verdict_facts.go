@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -150,7 +150,7 @@ type round struct {
 // roundsOf groups the opened cards by round, then by recipient or purpose.
 func roundsOf(data []byte, shown []verify.CardShown) (rounds []round) {
 	look := term.Plain
-	if t, err := audit.ParseTranscript(data); err == nil {
+	if t, err := openings.ParseTranscript(data); err == nil {
 		look = term.StyleOf(t.Deck)
 	}
 	for _, c := range shown {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/cli/player"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -122,7 +123,7 @@ func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 // readEvidence reads the file, or standard input for "-". It reads at most one byte more than a transcript may
 // have, so that a longer file fails as evidence.
 func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
-	if data, err = term.ReadStart(name, stdin, audit.MaxTranscript); err != nil {
+	if data, err = term.ReadStart(name, stdin, openings.MaxTranscript); err != nil {
 		if err = fmt.Errorf("reading the evidence: %w", err); errors.Is(err, syscall.EISDIR) {
 			return nil, term.WithHint(err, "a bundle is a directory; shuffled audit verify judges a bundle")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
@@ -85,7 +86,7 @@ func (d *demo) deal(ctx context.Context) error {
 }
 
 // runHands draws the cards of a deal, whose first place is first. A burn was not opened, and lies face down.
-func runHands(first int, runs []audit.Run, cards []audit.Card) []term.Hand {
+func runHands(first int, runs []audit.Run, cards []openings.Card) []term.Hand {
 	faces := make(map[int]term.Face)
 	for _, c := range cards {
 		faces[c.Place-first] = term.French.Face(c.Card)
@@ -144,7 +145,7 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 	if err != nil {
 		return err
 	}
-	t, err := audit.ParseTranscript(all)
+	t, err := openings.ParseTranscript(all)
 	if err != nil {
 		return err
 	}

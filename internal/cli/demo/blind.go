@@ -14,6 +14,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/needle"
@@ -249,7 +250,7 @@ func (b *blindly) audited(ctx context.Context) (string, error) {
 
 // look asks the co-dealer for the flop, as anybody can who has the house's tape and token.
 func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript []byte) (names []string, err error) {
-	t, err := audit.ParseTranscript(transcript)
+	t, err := openings.ParseTranscript(transcript)
 	if err != nil {
 		return nil, err
 	}

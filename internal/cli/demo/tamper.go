@@ -11,12 +11,13 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/ledger"
 )
 
 // alterCard exchanges the first card of the transcript for another one.
 func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
-	t, err := audit.ParseTranscript(transcript)
+	t, err := openings.ParseTranscript(transcript)
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -52,7 +53,7 @@ func flipTape(entry []byte) ([]byte, error) {
 // the one of the transcript.
 func alterReceipts(transcript []byte, checkpoint string,
 	change func(*audit.Receipt, audit.Type) error) ([]byte, error) {
-	t, err := audit.ParseTranscript(transcript)
+	t, err := openings.ParseTranscript(transcript)
 	if err != nil {
 		return nil, err
 	}

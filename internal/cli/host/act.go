@@ -13,6 +13,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -32,7 +33,7 @@ type standing struct {
 	ledger.Persons
 	genesis []byte // entry
 	of      *audit.Genesis
-	state   *audit.State // of the stored ledger; nil if a daemon told it
+	state   *rules.State // of the stored ledger; nil if a daemon told it
 }
 
 // standing asks the daemon or, without an address, reads the stored ledger.
@@ -67,7 +68,7 @@ func (t *tokenFlags) standing(ctx context.Context, s term.Streams) (st standing,
 		return st, err
 	}
 	now := time.Now().UnixMilli()
-	st.Waiting = slices.DeleteFunc(st.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
+	st.Waiting = slices.DeleteFunc(st.Waiting, func(w rules.WaitingAct) bool { return w.Expires <= now })
 	return st, nil
 }
 
@@ -85,7 +86,7 @@ func personsOf(told *client.Acts) (p ledger.Persons, err error) {
 		p.TwoPersons = append(p.TwoPersons, audit.ParseAct(word))
 	}
 	for _, w := range told.Waiting {
-		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(),
+		p.Waiting = append(p.Waiting, rules.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(),
 			Expires: w.Expires.UnixMilli(), Digest: w.Digest})
 	}
 	return p, nil

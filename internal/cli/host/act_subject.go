@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/shuffle"
@@ -124,7 +125,7 @@ func (c *actSubject) keyBody(origin string) (audit.Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := audit.ParsePolicy(text); err != nil {
+		if _, err := trust.ParsePolicy(text); err != nil {
 			return nil, term.Usage("--policy %s: %s", c.Policy, term.Visible(err.Error()))
 		}
 		return &audit.Key{Subject: audit.SubjectPolicy, Policy: text}, nil

@@ -10,6 +10,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/term"
@@ -63,7 +64,7 @@ func (t *tokenFlags) maySubmit(st standing, act audit.Act) error {
 // submit submits the act. If it has waited, what it approves is submitted.
 func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a *loadedAct) error {
 	act, body, said := a.entry, a.body, "It is done: "+term.Visible(a.says())
-	at := slices.IndexFunc(st.Waiting, func(w audit.WaitingAct) bool { return w.Digest == act.Digest })
+	at := slices.IndexFunc(st.Waiting, func(w rules.WaitingAct) bool { return w.Digest == act.Digest })
 	switch two := a.needsTwo(st.Persons); {
 	case time.Now().UnixMilli() >= act.Expires:
 		return fmt.Errorf("the act expired at %s and has no effect: make it again", listed(act.Expires))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/outbound"
 	"shuffled/internal/term"
 )
@@ -23,7 +24,7 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 
 // checkPolicy checks whether the first entry of a ledger with this key may have the policy.
 func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
-	p, err := audit.ParsePolicy(text)
+	p, err := trust.ParsePolicy(text)
 	if err != nil {
 		return term.Usage("--policy %s: %s", c.Policy, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/ledger/sequencer"
@@ -79,7 +80,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 }
 
 // overAPI returns an error while an admin's credential is in force: only a daemon then changes the ledger.
-func overAPI(state *audit.State, now time.Time) error {
+func overAPI(state *rules.State, now time.Time) error {
 	for _, h := range state.Holders() {
 		if h.Role == audit.RoleAdmin && h.Revoked == 0 && (h.Expires == 0 || now.UnixMilli() < h.Expires) {
 			return term.WithHint(fmt.Errorf("the admin's credential %s is in force, so only a daemon makes this change", h.ID),
@@ -171,7 +172,7 @@ func listed(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format(time.RFC3339)
 }
 
-func listToken(h audit.Holder) listedToken {
+func listToken(h rules.Holder) listedToken {
 	l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables,
 		Entry: h.Index,
 		State: "in force", Created: listed(h.Created), Expires: listed(h.Expires), Revoked: listed(h.Revoked)}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
@@ -122,7 +123,7 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the policy: %w", err)
 		}
-		p, err := audit.ParsePolicy(text)
+		p, err := trust.ParsePolicy(text)
 		if err != nil {
 			return nil, term.Usage("--policy: %s", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/build"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
@@ -28,7 +29,7 @@ func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []n
 	return ledger.Config{
 		Info: info, Signers: signers, Mark: mark,
 		Witness: witness.Reach, Intervals: cfg.Witness.Every(),
-		MayAsk: func(g *audit.Genesis, w audit.Witness) error { return mayAsk(cfg.Witness.Hosts, g, w) },
+		MayAsk: func(g *audit.Genesis, w trust.Witness) error { return mayAsk(cfg.Witness.Hosts, g, w) },
 		Queue:  cfg.Limits.Queue, ClockStep: cfg.ClockStep.Duration(), MarkSync: cfg.MarkSync.Duration(),
 	}
 }
@@ -113,7 +114,7 @@ func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signer
 
 // mayAsk returns an error unless an operator named the host of the witness: in the policy with which the ledger was
 // created, or in the configuration. An administrator writes later policies over the API, and those do not count.
-func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
+func mayAsk(hosts []string, g *audit.Genesis, w trust.Witness) error {
 	u, err := outbound.ParseURL(w.URL)
 	if err != nil {
 		return fmt.Errorf("its address %w", err)
@@ -122,7 +123,7 @@ func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
 	if slices.ContainsFunc(hosts, func(host string) bool { return names(host, u) }) {
 		return nil
 	}
-	if first, err := audit.ParsePolicy(g.Policy); err == nil {
+	if first, err := trust.ParsePolicy(g.Policy); err == nil {
 		for _, named := range first.Witnesses {
 			if of, err := outbound.ParseURL(named.URL); err == nil && outbound.Authority(of) == at {
 				return nil

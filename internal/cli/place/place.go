@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/near"
@@ -203,7 +203,7 @@ func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.In
 }
 
 // ReadState computes the state of the stored ledger of this name. A daemon may be writing to it.
-func (p Flags) ReadState(ctx context.Context, name string) (state *audit.State, head ledger.Head, genesis []byte,
+func (p Flags) ReadState(ctx context.Context, name string) (state *rules.State, head ledger.Head, genesis []byte,
 	err error) {
 	cfg, err := p.LoadOf(name)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 )
 
@@ -60,12 +61,12 @@ func TestMayAsk(t *testing.T) {
 		"https://user:word@plain.example.org": false, "file:///etc/passwd": false, "": false,
 		"https://plain.example.org?to=x": false,
 	} {
-		err := mayAsk(hosts, first, audit.Witness{Name: "w", URL: url})
+		err := mayAsk(hosts, first, trust.Witness{Name: "w", URL: url})
 		if (err == nil) != may || err != nil && strings.Contains(err.Error(), "word@") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if err := mayAsk(hosts, &audit.Genesis{}, audit.Witness{URL: "https://genesis.example.org:7443"}); err == nil {
+	if err := mayAsk(hosts, &audit.Genesis{}, trust.Witness{URL: "https://genesis.example.org:7443"}); err == nil {
 		t.Error("a ledger that was created without witnesses names no host")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/cli/player"
 	"shuffled/internal/term"
 	"shuffled/internal/terms"
@@ -73,7 +74,7 @@ func (c *checkCmd) verdict(s term.Streams) (*verify.Verdict, error) {
 	if c.Transcript == "-" && c.File == "-" {
 		return nil, term.Usage("standard input can be the proof or the transcript, but not both")
 	}
-	data, err := term.ReadStart(c.Transcript, s.In, audit.MaxTranscript)
+	data, err := term.ReadStart(c.Transcript, s.In, openings.MaxTranscript)
 	if err != nil {
 		return nil, fmt.Errorf("reading the transcript: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/wire"
 )
 
@@ -123,16 +124,16 @@ type DealRequest struct {
 // Deal is the answer to a DealRequest, the same for ever, except Repeated.
 type Deal struct {
 	Answered
-	Cards    []audit.Card `json:"cards"`              // of runs that are not Aside, by place
-	Unopened []Unopened   `json:"unopened,omitzero"`  // the other places
-	Shows    []uint32     `json:"shows,omitzero"`     // of draws, what the places of Cards show, moved by a mix
-	Labels   []string     `json:"labels,omitzero"`    // of a wheel, what Shows mean
-	Next     int          `json:"next"`               // the next place to deal
-	LastHand bool         `json:"last_hand,omitzero"` // the cut card has come out
-	Receipt  string       `json:"receipt"`
-	CoDealer string       `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its deal
-	Last     *audit.Last  `json:"last,omitzero"`      // with Asking.Since
-	Close    *Close       `json:"close,omitzero"`     // with DealRequest.Close
+	Cards    []openings.Card `json:"cards"`              // of runs that are not Aside, by place
+	Unopened []Unopened      `json:"unopened,omitzero"`  // the other places
+	Shows    []uint32        `json:"shows,omitzero"`     // of draws, what the places of Cards show, moved by a mix
+	Labels   []string        `json:"labels,omitzero"`    // of a wheel, what Shows mean
+	Next     int             `json:"next"`               // the next place to deal
+	LastHand bool            `json:"last_hand,omitzero"` // the cut card has come out
+	Receipt  string          `json:"receipt"`
+	CoDealer string          `json:"co_dealer,omitzero"` // with a co-dealer, the receipt of its deal
+	Last     *audit.Last     `json:"last,omitzero"`      // with Asking.Since
+	Close    *Close          `json:"close,omitzero"`     // with DealRequest.Close
 }
 
 // Unopened is a place that was dealt and opens nothing.
@@ -252,11 +253,11 @@ type RevealRequest struct {
 // Reveal is the answer to a RevealRequest, the same for ever, except Repeated.
 type Reveal struct {
 	Answered
-	Places  []int        `json:"places"` // ascending
-	Cards   []audit.Card `json:"cards"`
-	Shows   []uint32     `json:"shows,omitzero"`  // of draws, what the places show, moved by a mix
-	Labels  []string     `json:"labels,omitzero"` // of a wheel, what Shows mean
-	Receipt string       `json:"receipt"`
+	Places  []int           `json:"places"` // ascending
+	Cards   []openings.Card `json:"cards"`
+	Shows   []uint32        `json:"shows,omitzero"`  // of draws, what the places show, moved by a mix
+	Labels  []string        `json:"labels,omitzero"` // of a wheel, what Shows mean
+	Receipt string          `json:"receipt"`
 }
 
 // Asking is a request of a house to its co-dealer, without the runs.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
@@ -100,7 +101,7 @@ func (d *Sides) openedLast(ctx context.Context, r *record.Record, o *Order, req 
 
 // wouldShow opens the places of a co-dealer's deal as if they had been dealt.
 func (d *Sides) wouldShow(ctx context.Context, r *record.Record, of *audit.Deal, b *audit.Blind,
-	by []audit.Card) (cards []audit.Card, err error) {
+	by []openings.Card) (cards []openings.Card, err error) {
 	names, err := d.Shuffles.DeckNames(ctx, r.Commit.Context)
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ type Ending struct {
 
 // Evidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
 // close of the order that does not fit is logged and left out, because verifiers would refuse the file.
-func (d *Sides) Evidence(ctx context.Context, r *record.Record) (*audit.CoDealer, error) {
+func (d *Sides) Evidence(ctx context.Context, r *record.Record) (*openings.CoDealer, error) {
 	if !r.Blind() {
 		return nil, nil
 	}
@@ -194,7 +195,7 @@ func (d *Sides) Evidence(ctx context.Context, r *record.Record) (*audit.CoDealer
 	if err != nil {
 		return nil, err
 	}
-	c := &audit.CoDealer{Receipts: []string{o.Receipt}}
+	c := &openings.CoDealer{Receipts: []string{o.Receipt}}
 	add := func(g record.Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
 	for _, at := range r.Deals {
 		g, err := r.Given(at)
@@ -228,7 +229,7 @@ func (d *Sides) Evidence(ctx context.Context, r *record.Record) (*audit.CoDealer
 }
 
 // orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
-func orderEnd(r *record.Record, o *Order, c *audit.CoDealer, text []byte) (g record.Given, err error) {
+func orderEnd(r *record.Record, o *Order, c *openings.CoDealer, text []byte) (g record.Given, err error) {
 	if err := json.Unmarshal(text, &g); err != nil {
 		return g, err
 	}

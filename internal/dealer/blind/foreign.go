@@ -7,6 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 )
@@ -116,7 +117,7 @@ func entered(r *record.Record, o *Order, g record.Given, first int) (*audit.Blin
 
 // opens returns the values of a deal's places that are not aside. The openings must lead to the deck root of the order,
 // and the house must be allowed to write the values: a foul deck has a deck root, too.
-func opens(r *record.Record, o *Order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
+func opens(r *record.Record, o *Order, d *audit.Deal, cards []openings.Card) (values []uint32, err error) {
 	places := d.Opens()
 	if len(places) != len(cards) {
 		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))
@@ -134,7 +135,7 @@ func opens(r *record.Record, o *Order, d *audit.Deal, cards []audit.Card) (value
 		if card.Place != places[i] || opening.Position != card.Place {
 			return nil, fmt.Errorf("place %d was opened instead of place %d", card.Place, places[i])
 		}
-		err = opening.Check(audit.TagOf(o.commit), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
+		err = opening.Check(openings.TagOf(o.commit), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
 		if err != nil {
 			return nil, fmt.Errorf("place %d: %w", card.Place, err)
 		}

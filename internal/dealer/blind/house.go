@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
@@ -52,7 +53,7 @@ type CoDealer interface {
 // House is a ledger that this one deals orders for: its signing keys, and the policy under which its checkpoints count.
 type House struct {
 	Keys   []note.Verifier
-	Policy *audit.Policy
+	Policy *trust.Policy
 }
 
 // The side of a house (docs/BLIND.md). The places of a blind shuffle go through the order of a

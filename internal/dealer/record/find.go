@@ -11,6 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -81,20 +82,20 @@ func (d *Reader) read(ctx context.Context, from shuffles, id uint64) (*Record, e
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
 	}
 	r := &Record{ID: id}
-	var placed []audit.Placed
+	var placed []rules.Placed
 	for _, row := range rows {
 		e, err := audit.ParseEntry(row.Entry)
 		if err != nil {
 			return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
 		}
-		placed = append(placed, audit.Placed{Index: row.Index, Entry: e})
+		placed = append(placed, rules.Placed{Index: row.Index, Entry: e})
 		r.add(row, e)
 	}
 	if r.Commit == nil {
 		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", api.ErrNotFound, id)
 	}
 	// The ledger was opened with this genesis.
-	if err := audit.CheckShuffleUnder(d.ledger.GenesisEntry(), placed); err != nil {
+	if err := rules.CheckShuffleUnder(d.ledger.GenesisEntry(), placed); err != nil {
 		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
 	if !r.Continued() {

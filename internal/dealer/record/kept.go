@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 )
@@ -41,8 +42,8 @@ func (r *Record) Rest() ledger.Rest {
 }
 
 // KeptCards returns those of the kept openings that a viewer may see.
-func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, err error) {
-	wrong := func(err error) ([]audit.Card, error) {
+func (r *Record) KeptCards(names []string, shown []Span) (cards []openings.Card, err error) {
+	wrong := func(err error) ([]openings.Card, error) {
 		return nil, fmt.Errorf("%w: the stored openings of shuffle %d: %w", ledger.ErrFrozen, r.ID, err)
 	}
 	var kept KeptEnd
@@ -51,7 +52,7 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, er
 			return wrong(err)
 		}
 	}
-	byPlace := make(map[int]audit.Card, len(kept.Cards))
+	byPlace := make(map[int]openings.Card, len(kept.Cards))
 	for _, card := range kept.Cards {
 		byPlace[card.Place] = card
 	}
@@ -62,7 +63,7 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, er
 			}
 		}
 	}
-	order, err := audit.NewOrder(tlog.RecordHash(r.Row.Entry), r.Commit, r.Mix)
+	order, err := openings.NewOrder(tlog.RecordHash(r.Row.Entry), r.Commit, r.Mix)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,8 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, er
 			}
 			o, err := card.Opening()
 			if err == nil {
-				err = o.Check(audit.TagOf(r.Commit), tlog.Hash(r.Commit.DeckRoot), r.Commit.Context.Recipe.Positions())
+				err = o.Check(openings.TagOf(r.Commit), tlog.Hash(r.Commit.DeckRoot),
+					r.Commit.Context.Recipe.Positions())
 			}
 			if err == nil && (o.Position != order.Position(place) || names != nil && int(o.Value) >= len(names)) {
 				err = errors.New("another card")
@@ -97,17 +99,17 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []audit.Card, er
 // Given is what a co-dealer gave for a deal: the receipt of its own deal, the openings of the places that are not
 // aside, and what proves that its ledger only grew since the checkpoint before. It is kept with the house's deal.
 type Given struct {
-	Receipt string       `json:"receipt"`
-	Cards   []audit.Card `json:"cards"`
-	Last    audit.Last   `json:"last"`
+	Receipt string          `json:"receipt"`
+	Cards   []openings.Card `json:"cards"`
+	Last    audit.Last      `json:"last"`
 }
 
 // KeptEnd is what is kept with the entry that discloses a tape.
 type KeptEnd struct {
-	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
-	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
-	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
-	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
+	Cards    []openings.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
+	Unplayed *Given          `json:"unplayed,omitempty"` // that the close names
+	Opened   []openings.Card `json:"opened,omitempty"`   // what its places would have shown
+	Follows  string          `json:"follows,omitempty"`  // of an order: the house's receipt of the close
 }
 
 // KeptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""

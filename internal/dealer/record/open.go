@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
 	"shuffled/internal/outcome"
@@ -41,7 +42,7 @@ func (d *Reader) openBelow(ctx context.Context, r *Record, ancestors int) (t *Op
 	if len(c.Context.Mixed()) > 0 && r.Mix == nil {
 		return t, nil
 	}
-	if t.Order, err = audit.NewOrder(tlog.RecordHash(r.Row.Entry), c, r.Mix); err != nil {
+	if t.Order, err = openings.NewOrder(tlog.RecordHash(r.Row.Entry), c, r.Mix); err != nil {
 		return t, err
 	}
 	if r.Blind() {
@@ -76,7 +77,7 @@ func (d *Reader) drawAgain(ctx context.Context, r *Record, ancestors int) (*Open
 		return t, fmt.Errorf("shuffle %d: %w", r.ID, err)
 	}
 	t.EndAt = max(out.EndAt, c.Context.EndAt)
-	t.Tree = audit.DeckOf(c.Commitment, c.Context.Encode(), tape, t.Values)
+	t.Tree = openings.DeckOf(c.Commitment, c.Context.Encode(), tape, t.Values)
 	if t.Tree.Root() != tlog.Hash(c.DeckRoot) {
 		return t, fmt.Errorf("shuffle %d: %w", r.ID,
 			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
@@ -125,7 +126,7 @@ func (d *Reader) TapeOf(ctx context.Context, r *Record) ([]byte, error) {
 func (d *Reader) tapeAndInputs(ctx context.Context, r *Record, ancestors int) (tape []byte, inputs []uint32,
 	err error) {
 	tape, inputs, err = d.unseal(ctx, r, ancestors)
-	if err == nil && audit.Commitment(r.Commit.Context.Encode(), tape) != r.Commit.Commitment {
+	if err == nil && openings.Commitment(r.Commit.Context.Encode(), tape) != r.Commit.Commitment {
 		clear(tape)
 		clear(inputs)
 		return nil, nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.ID)
@@ -179,7 +180,7 @@ func (d *Reader) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	for i := range all {
 		all[i] = uint32(i)
 	}
-	return audit.ChildValues(t.Values, c.Parent.Positions, all)
+	return openings.ChildValues(t.Values, c.Parent.Positions, all)
 }
 
 // foul sets this daemon's latch because a deck is not what it must be.

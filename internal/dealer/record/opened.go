@@ -1,6 +1,9 @@
 package record
 
-import "shuffled/internal/audit"
+import (
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+)
 
 // Opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt cards. It belongs to
 // the function that opened it, which wipes it. No answer shares memory with it.
@@ -9,10 +12,10 @@ type Opened struct {
 	Values []uint32 // by position
 	Shows  []uint32 // of draws, by position: values moved by the mix
 	EndAt  int      // place of the cut card, 0 for none
-	Tree   *audit.DeckTree
-	Order  audit.Order
+	Tree   *openings.DeckTree
+	Order  openings.Order
 
-	by map[int]*audit.By // openings of the co-dealer by place; nil without one
+	by map[int]*openings.By // openings of the co-dealer by place; nil without one
 }
 
 // Wipe clears the tape and the cards, so that they do not stay in memory that is not used. A nil t has none.
@@ -27,19 +30,19 @@ func (t *Opened) Wipe() {
 }
 
 // Card returns the opening of a place. names are the card names of the deck, nil for a draw list.
-func (t *Opened) Card(names []string, place int) audit.Card {
+func (t *Opened) Card(names []string, place int) openings.Card {
 	o := t.Tree.Open(t.Order.Position(place))
 	name := ""
 	if names != nil {
 		name = names[o.Value]
 	}
-	card := audit.NewCard(place, o, name)
+	card := openings.NewCard(place, o, name)
 	card.By = t.by[place]
 	return card
 }
 
 // Cards adds the openings of a stretch of places.
-func (t *Opened) Cards(to []audit.Card, names []string, s Span) []audit.Card {
+func (t *Opened) Cards(to []openings.Card, names []string, s Span) []openings.Card {
 	for i := range s.count {
 		to = append(to, t.Card(names, s.first+i))
 	}
@@ -47,12 +50,12 @@ func (t *Opened) Cards(to []audit.Card, names []string, s Span) []audit.Card {
 }
 
 // Give adds what a co-dealer gave for a deal to the order, and its openings.
-func (t *Opened) Give(deal *audit.Deal, cards []audit.Card) {
+func (t *Opened) Give(deal *audit.Deal, cards []openings.Card) {
 	t.Order.Give(deal)
 	if t.by == nil {
-		t.by = make(map[int]*audit.By)
+		t.by = make(map[int]*openings.By)
 	}
 	for _, c := range cards {
-		t.by[c.Place] = &audit.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
+		t.by[c.Place] = &openings.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
@@ -90,7 +91,7 @@ func (k *Recent) open(r *Record) *Opened {
 	t := &Opened{EndAt: int(binary.BigEndian.Uint32(plain)), Values: make([]uint32, n), Tape: plain[tape:]}
 	_, _ = binary.Decode(plain[4:], binary.BigEndian, t.Values) // no error: hold wrote as many
 	clear(plain[:4+4*n])
-	t.Tree = &audit.DeckTree{Values: t.Values, Salts: plain[4+4*n : nodes],
+	t.Tree = &openings.DeckTree{Values: t.Values, Salts: plain[4+4*n : nodes],
 		Nodes: make([]tlog.Hash, 0, (tape-nodes)/tlog.HashSize)}
 	for h := range slices.Chunk(plain[nodes:tape], tlog.HashSize) {
 		t.Tree.Nodes = append(t.Tree.Nodes, tlog.Hash(h))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
@@ -29,7 +30,7 @@ func TestHeld(t *testing.T) {
 		c := &audit.Commit{Context: &audit.Context{Origin: "casino.example/main", Recipe: recipe},
 			Commitment: [32]byte{byte(recipe.Cards)}}
 		made := &Opened{Tape: tape, Values: out.Values, EndAt: out.EndAt,
-			Tree: audit.DeckOf(c.Commitment, []byte("context"), tape, out.Values)}
+			Tree: openings.DeckOf(c.Commitment, []byte("context"), tape, out.Values)}
 		c.DeckRoot = made.Tree.Root()
 		k := newRecent()
 		held := func(id uint64) *Record {

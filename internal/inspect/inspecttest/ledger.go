@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/bundle"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/terms"
@@ -36,7 +37,7 @@ type came struct {
 type Ledger struct {
 	Dir   string
 	Now   int64        // time of the next entry
-	State *audit.State // of the entries so far, the illegal ones forced in
+	State *rules.State // of the entries so far, the illegal ones forced in
 	Size  uint64
 	Leaf  tlog.Hash // of the newest entry
 
@@ -80,7 +81,7 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	if g.Origin == "" {
 		g.Origin = Origin
 	}
-	l := &Ledger{Dir: dir, Now: at, State: audit.NewState(), origin: g.Origin, dealer: Dealer,
+	l := &Ledger{Dir: dir, Now: at, State: rules.NewState(), origin: g.Origin, dealer: Dealer,
 		signing: firstKey(g.Origin),
 		decks:   make(map[[32]byte]bool), serials: make(map[string][2]uint64),
 		stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/shuffle"
@@ -69,7 +70,7 @@ func (l *Ledger) draft(table string, wishes []Wish) *Shuffle {
 // seal makes commitment and deck root.
 func (s *Shuffle) seal() {
 	c := s.Commit
-	c.Commitment = audit.Commitment(c.Context.Encode(), s.Tape)
+	c.Commitment = openings.Commitment(c.Context.Encode(), s.Tape)
 	if s.Values == nil {
 		out, err := c.Context.Recipe.Run(s.Tape)
 		must(err)
@@ -78,7 +79,7 @@ func (s *Shuffle) seal() {
 		out, err := c.Context.Recipe.Run(s.Tape)
 		must(err)
 		parent := s.Values
-		s.Values, err = audit.ChildValues(parent, c.Context.Parent.Positions, out.Values)
+		s.Values, err = openings.ChildValues(parent, c.Context.Parent.Positions, out.Values)
 		must(err)
 	}
 	s.Root()
@@ -87,7 +88,7 @@ func (s *Shuffle) seal() {
 // Root makes the deck root of the values by position.
 func (s *Shuffle) Root() {
 	c := s.Commit
-	c.DeckRoot = audit.DeckRoot(c.Commitment, c.Context.Encode(), s.Tape, s.Values)
+	c.DeckRoot = openings.DeckRoot(c.Commitment, c.Context.Encode(), s.Tape, s.Values)
 }
 
 func (s *Shuffle) write() *Shuffle {

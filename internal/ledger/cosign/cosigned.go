@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
@@ -108,7 +109,7 @@ func (w *Rounds) FirstCosigned(ctx context.Context, index uint64) (ledger.Head, 
 
 // isCosigned reports whether the ledger signed a stored head and the quorum of its policy interval cosigned it. If not,
 // it logs why; except above the first policy that waits, which another daemon may have let take over.
-func (w *Rounds) isCosigned(h ledger.Head, policies *audit.Policies) bool {
+func (w *Rounds) isCosigned(h ledger.Head, policies *trust.Policies) bool {
 	policy := policies.At(h.Size)
 	c, err := audit.OpenCheckpoint(h.Checkpoint, w.l.SignedBy(h.Size)...)
 	if err == nil && (c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint)) {
@@ -207,25 +208,25 @@ func (w *Rounds) BestHead(ctx context.Context, index uint64) (ledger.Head, error
 }
 
 // namesAllLate reports whether hasAllLate is true if every signature line of h holds.
-func (w *Rounds) namesAllLate(h ledger.Head, p *audit.Policy) bool {
+func (w *Rounds) namesAllLate(h ledger.Head, p *trust.Policy) bool {
 	by := make(map[string]bool) // signers
 	for line := range strings.Lines(string(h.Checkpoint)) {
 		by[gateway.SignerOf(line)] = true
 	}
-	return w.allLate(p, func(one audit.Witness) bool { return by[gateway.Signer(one.Key)] })
+	return w.allLate(p, func(one trust.Witness) bool { return by[gateway.Signer(one.Key)] })
 }
 
 // hasAllLate reports whether every witness of the policy that has an interval cosigned h, with
 // at least one of its keys.
-func (w *Rounds) hasAllLate(h ledger.Head, p *audit.Policy) bool {
+func (w *Rounds) hasAllLate(h ledger.Head, p *trust.Policy) bool {
 	all := p.Cosignatures(h.Checkpoint)
-	return w.allLate(p, func(one audit.Witness) bool {
-		return slices.ContainsFunc(all, func(c audit.Cosignature) bool { return c.Witness == one.Name })
+	return w.allLate(p, func(one trust.Witness) bool {
+		return slices.ContainsFunc(all, func(c trust.Cosignature) bool { return c.Witness == one.Name })
 	})
 }
 
 // allLate reports whether for each key name that has an interval one key cosigned.
-func (w *Rounds) allLate(p *audit.Policy, cosigned func(audit.Witness) bool) bool {
+func (w *Rounds) allLate(p *trust.Policy, cosigned func(trust.Witness) bool) bool {
 	if p == nil {
 		return false
 	}

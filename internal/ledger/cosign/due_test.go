@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // named is a key of which only the name matters.
@@ -23,9 +23,9 @@ func TestLateDue(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	every := map[string]time.Duration{"a": time.Minute, "b": time.Minute, "c": time.Hour}
-	var slow []audit.Witness
+	var slow []trust.Witness
 	for _, name := range []string{"c", "a", "b"} {
-		slow = append(slow, audit.Witness{Name: name, Key: named{name: name}})
+		slow = append(slow, trust.Witness{Name: name, Key: named{name: name}})
 	}
 	for _, one := range []struct {
 		what  string

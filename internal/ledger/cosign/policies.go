@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
@@ -26,29 +27,29 @@ type core struct {
 // belongs to the goroutine of Rounds.run; any goroutine may read shown.
 type policyHistory struct {
 	l      *core
-	in     *audit.Policies
+	in     *trust.Policies
 	record int    // how many records of the key history were taken in
 	looked uint64 // no stored checkpoint below this size lets a waiting policy take over
-	shown  atomic.Pointer[audit.Policies]
+	shown  atomic.Pointer[trust.Policies]
 }
 
 func newPolicyHistory(l *core) (*policyHistory, error) {
-	in, err := audit.NewPolicies(l.Genesis().Policy)
+	in, err := trust.NewPolicies(l.Genesis().Policy)
 	return &policyHistory{l: l, in: in}, err
 }
 
 // open returns the policy in force and those that wait.
-func (p *policyHistory) open() []*audit.Policy {
-	list := []*audit.Policy{p.in.InForce()}
+func (p *policyHistory) open() []*trust.Policy {
+	list := []*trust.Policy{p.in.InForce()}
 	for _, waiting := range p.in.Waiting() {
 		list = append(list, waiting.Policy)
 	}
-	return slices.DeleteFunc(list, func(policy *audit.Policy) bool { return !policy.Asks() })
+	return slices.DeleteFunc(list, func(policy *trust.Policy) bool { return !policy.Asks() })
 }
 
 // witnesses returns the witnesses of the policy in force and of the policies that wait, each
 // once for each of its addresses.
-func (p *policyHistory) witnesses() (all []audit.Witness) {
+func (p *policyHistory) witnesses() (all []trust.Witness) {
 	seen := make(map[gateway.Address]bool)
 	for _, policy := range p.open() {
 		for _, one := range policy.Witnesses {
@@ -91,11 +92,11 @@ func (p *policyHistory) show() {
 // quorums returns those that a round for a head of that size needs; none if no witness is to be
 // asked. A head that lets a waiting policy take over needs both quorums, though the old one's is
 // enough for docs/SPEC.md section 7.3: the new one is shown to be met before it governs.
-func (p *policyHistory) quorums(size uint64) []*audit.Policy {
+func (p *policyHistory) quorums(size uint64) []*trust.Policy {
 	if !p.in.At(size).Asks() {
 		return nil
 	}
-	return []*audit.Policy{p.in.At(size), p.in.Next(size)}
+	return []*trust.Policy{p.in.At(size), p.in.Next(size)}
 }
 
 // unseen returns 0 if a head of that size lets no waiting policy take over. If it does, unseen
@@ -154,7 +155,7 @@ func (p *policyHistory) holds(ctx context.Context, head, h ledger.Head) (bool, e
 }
 
 // accept lets the newest waiting policy that h covers take over.
-func (p *policyHistory) accept(h ledger.Head, waiting []audit.WaitingPolicy) {
+func (p *policyHistory) accept(h ledger.Head, waiting []trust.WaitingPolicy) {
 	p.in.Accept(h.Size, h.Checkpoint)
 	p.show()
 	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name,
@@ -178,13 +179,13 @@ const (
 
 // read takes the times of cosignatures from late checkpoints that hold and were not read before, newest first. It
 // ignores a time in the future, which would put off the next question to the witness.
-func (t *late) read(rows []ledger.Head, slow []audit.Witness) {
+func (t *late) read(rows []ledger.Head, slow []trust.Witness) {
 	if len(rows) > 0 {
 		t.size = rows[0].Size
 	}
 	now := time.Now()
 	for _, one := range slow {
-		alone, name := audit.Policy{Witnesses: []audit.Witness{one}}, one.Key.Name()
+		alone, name := trust.Policy{Witnesses: []trust.Witness{one}}, one.Key.Name()
 		for _, h := range rows {
 			by := alone.Cosignatures(h.Checkpoint)
 			if len(by) == 0 {
@@ -202,8 +203,8 @@ func (t *late) read(rows []ledger.Head, slow []audit.Witness) {
 
 // due returns the witnesses to ask now. A witness whose interval is over waits for all that have the same or a shorter
 // interval, so that some checkpoints have the cosignatures of all. It waits for one more interval of its own at most.
-func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (due []audit.Witness) {
-	slow = slices.SortedStableFunc(slices.Values(slow), func(a, b audit.Witness) int {
+func (t *late) due(intervals map[string]time.Duration, slow []trust.Witness) (due []trust.Witness) {
+	slow = slices.SortedStableFunc(slices.Values(slow), func(a, b trust.Witness) int {
 		return cmp.Compare(intervals[a.Key.Name()], intervals[b.Key.Name()])
 	})
 	now, together := time.Now(), true

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
@@ -58,7 +59,7 @@ func (w *Rounds) Join() {
 }
 
 // Policies returns the witness policies, by the sizes for which they govern. The caller does not change them.
-func (w *Rounds) Policies() *audit.Policies { return w.policies.shown.Load() }
+func (w *Rounds) Policies() *trust.Policies { return w.policies.shown.Load() }
 
 // Confirmed reports whether a quorum cosigned a head of this daemon.
 func (w *Rounds) Confirmed() bool { return w.confirmed.Load() }
@@ -220,7 +221,7 @@ func (w *Rounds) checkOpen() error {
 
 // split returns the witnesses that are asked for every head, and those that are asked at an interval. If another daemon
 // wrote a policy whose quorum needs one of the latter, all are asked for every head.
-func (w *Rounds) split() (fast, slow []audit.Witness) {
+func (w *Rounds) split() (fast, slow []trust.Witness) {
 	all := w.policies.witnesses()
 	if len(w.l.cfg.Intervals) == 0 || w.checkOpen() != nil {
 		return all, nil
@@ -253,7 +254,7 @@ func (w *Rounds) askLate() {
 
 // offer asks the witnesses whose interval is over for late cosignatures of a cosigned head, and
 // stores these. A late checkpoint that another daemon stored counts for the intervals too.
-func (w *Rounds) offer(head ledger.Head, slow []audit.Witness) error {
+func (w *Rounds) offer(head ledger.Head, slow []trust.Witness) error {
 	l, t := w.l, &w.late
 	if head.Size <= t.size || len(t.due(l.cfg.Intervals, slow)) == 0 {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
@@ -51,13 +52,13 @@ type Rounds struct {
 // round is one head on its way to a quorum. Its policies are those of the time when it began.
 // If another daemon lets a policy take over before it ends, the store refuses its result.
 type round struct {
-	governing *audit.Policy
+	governing *trust.Policy
 	from      uint64 // policyHistory.unseen
 	came      gateway.Round
 }
 
 // ReachWitness returns the way to a witness.
-func (w *Rounds) ReachWitness(lines []audit.Witness) (ledger.Witness, error) {
+func (w *Rounds) ReachWitness(lines []trust.Witness) (ledger.Witness, error) {
 	if w.l.cfg.Witness == nil {
 		return nil, errors.New("there is no way to reach witnesses")
 	}
@@ -71,7 +72,7 @@ func (w *Rounds) ReachWitness(lines []audit.Witness) (ledger.Witness, error) {
 	return asked, nil
 }
 
-func (w *Rounds) mayAsk(one audit.Witness) error {
+func (w *Rounds) mayAsk(one trust.Witness) error {
 	if w.l.cfg.MayAsk == nil {
 		return nil
 	}
@@ -112,7 +113,7 @@ const trialRounds, overtakenRounds = 3, 10
 // whose quorum is never met could not take over, and deals that wait for witnesses would wait for ever. In production
 // any two of its quorums must share a witness (docs/SPEC.md section 7.3).
 func (w *Rounds) TryPolicy(ctx context.Context, text []byte) error {
-	p, err := audit.ParsePolicy(text)
+	p, err := trust.ParsePolicy(text)
 	if err != nil {
 		return ledger.NotTaken("%s", err)
 	}
@@ -163,10 +164,10 @@ func overtaken(refused []gateway.Answer) bool {
 }
 
 // hasInterval reports whether the configuration gives a witness an interval.
-func (w *Rounds) hasInterval(one audit.Witness) bool { return w.l.cfg.Intervals[one.Key.Name()] > 0 }
+func (w *Rounds) hasInterval(one trust.Witness) bool { return w.l.cfg.Intervals[one.Key.Name()] > 0 }
 
 // checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have an interval.
-func (w *Rounds) checkIntervals(p *audit.Policy) error {
+func (w *Rounds) checkIntervals(p *trust.Policy) error {
 	if p.MetWithout(w.hasInterval) {
 		return nil
 	}
@@ -190,7 +191,7 @@ const (
 
 // asked is a witness that is asked, at one address.
 type asked struct {
-	witness audit.Witness
+	witness trust.Witness
 	size    uint64 // of the newest head that it cosigned for this daemon
 	err     error  // why it did not cosign the newest head that it was asked for; nil: it did
 	told    string // err as it was last logged
@@ -215,7 +216,7 @@ type roll struct {
 
 // call makes these the witnesses that are asked. If a witness that is no longer asked doubts,
 // the doubt stays if the witness showed a checkpoint for it, and ends if it did not.
-func (r *roll) call(named []audit.Witness) {
+func (r *roll) call(named []trust.Witness) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.asked
@@ -251,10 +252,10 @@ func (r *roll) doubted() bool {
 }
 
 // doubters returns those of the given witnesses that have seen another history.
-func (r *roll) doubters(of []audit.Witness) []audit.Witness {
+func (r *roll) doubters(of []trust.Witness) []trust.Witness {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(of, func(one audit.Witness) bool { return r.doubts[gateway.AddressOf(one)] == nil })
+	return slices.DeleteFunc(of, func(one trust.Witness) bool { return r.doubts[gateway.AddressOf(one)] == nil })
 }
 
 // note takes in what a witness said. A witness that cosigns doubts no more.

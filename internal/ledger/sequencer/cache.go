@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 	"shuffled/internal/process"
 	"shuffled/internal/witness/gateway"
@@ -34,7 +34,7 @@ import (
 // key. So an edited database cannot change the cache, and an edited file cannot make anybody an administrator.
 //
 // The file is a sequence of frames. A frame is a u32 length, the bytes, and a MAC over the MAC of the frame before and
-// the bytes. The first frame is a cacheHeader. Then come an audit.Saved and the pieces of its audit.Copy, in one stream
+// the bytes. The first frame is a cacheHeader. Then come an rules.Saved and the pieces of its rules.Copy, in one stream
 // of encoding/gob. An empty frame ends the file.
 
 // cachePieces is how many open shuffles are copied between two batches. That takes half a millisecond.
@@ -148,9 +148,9 @@ func (c *caching) wake() {
 // write copies the state and replaces the cache with the copy.
 func (c *caching) write() error {
 	l := c.l
-	var from *audit.Copy
+	var from *rules.Copy
 	var header cacheHeader
-	var saved *audit.Saved
+	var saved *rules.Saved
 	var s note.Signer
 	err := l.Ask(l.life.Running, func() {
 		c.size, c.key = l.memory.Head.Size, string(l.memory.State.SigningKey())
@@ -180,7 +180,7 @@ func (c *caching) write() error {
 			return err
 		}
 		for {
-			var piece []audit.SavedShuffle
+			var piece []rules.SavedShuffle
 			var err error
 			asked := l.Ask(l.life.Running, func() { piece, err = from.More(cachePieces) })
 			if err = errors.Join(asked, err); err != nil {
@@ -198,7 +198,7 @@ func (c *caching) write() error {
 
 // readCache reads a cache of at most as many entries as head. It must be written under the
 // Ed25519 key that signed head, or under one of the two if a rotation ends at head.
-func (l *Ledger) readCache(head ledger.Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
+func (l *Ledger) readCache(head ledger.Head, file *os.File) (header cacheHeader, state *rules.State, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return header, nil, err
@@ -236,7 +236,7 @@ func (l *Ledger) readCache(head ledger.Head, file *os.File) (header cacheHeader,
 }
 
 // readCopy reads a saved state, up to the empty frame.
-func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error) {
+func readCopy(in *bufio.Reader, from *frames, left *int64) (*rules.State, error) {
 	var stream bytes.Buffer
 	pieces, room := gob.NewDecoder(&stream), []byte(nil)
 	// next reads a frame and what it holds; more is false at the empty one.
@@ -247,13 +247,13 @@ func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error)
 		stream.Write(room)
 		return true, pieces.Decode(into)
 	}
-	var saved audit.Saved
+	var saved rules.Saved
 	if more, err := next(&saved); err != nil || !more {
 		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
 	}
-	state, err := audit.Restore(&saved)
+	state, err := rules.Restore(&saved)
 	for err == nil {
-		var piece []audit.SavedShuffle
+		var piece []rules.SavedShuffle
 		more, err := next(&piece)
 		if err != nil || !more {
 			return state, err

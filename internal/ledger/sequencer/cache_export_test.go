@@ -15,6 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
 )
@@ -23,7 +25,7 @@ import (
 type Known struct {
 	State   []byte
 	Genesis audit.Entry
-	Records []audit.KeyRecord
+	Records []trust.KeyRecord
 	Signing []string // verifier key and what became of it
 	Edge    map[int64]tlog.Hash
 	Size    int64
@@ -75,12 +77,12 @@ func Remember(ctx context.Context, cfg ledger.Config) (*Known, error) {
 }
 
 // encoded is all of a state, in one order.
-func encoded(s *audit.State) []byte {
+func encoded(s *rules.State) []byte {
 	from, saved := s.Copy()
 	defer from.End()
 	open, err := from.More(s.OpenCount() + 1)
-	slices.SortFunc(open, func(a, b audit.SavedShuffle) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(saved.Tables, func(a, b audit.SavedTable) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(open, func(a, b rules.SavedShuffle) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(saved.Tables, func(a, b rules.SavedTable) int { return cmp.Compare(a.Name, b.Name) })
 	slices.Sort(saved.Instances)
 	var b bytes.Buffer
 	w := gob.NewEncoder(&b)

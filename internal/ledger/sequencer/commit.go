@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 )
 
@@ -316,7 +317,7 @@ func (l *Ledger) showHolders() {
 		return
 	}
 	l.holderChanges = changes
-	shown := make(map[string]audit.Holder)
+	shown := make(map[string]rules.Holder)
 	for _, h := range l.memory.State.Holders() {
 		shown[h.ID] = h
 	}

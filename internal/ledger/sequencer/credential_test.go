@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 )
@@ -85,10 +86,10 @@ func TestCredentials(t *testing.T) {
 		wantCredential(t, "revoked by another daemon", other, "one", false, nil)
 		wantCredential(t, "the other credential", other, "two", false, two)
 
-		want := []audit.Holder{
+		want := []rules.Holder{
 			{Credential: *one, Index: first.Index, Created: first.Entry.Time, Revoked: end.Entry.Time},
 			{Credential: *two, Index: second.Index, Created: second.Entry.Time}}
-		again := func(what string, got []audit.Holder, err error) {
+		again := func(what string, got []rules.Holder, err error) {
 			t.Helper()
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%s: %v %s", what, err, diff)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/witnesstest"
 )
@@ -41,7 +42,7 @@ func TestDoubtsOfOthers(t *testing.T) {
 	for _, one := range w.witnesses {
 		asked[one.Name], lies[one.Name] = new(atomic.Int64), new(atomic.Bool)
 	}
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		client, err := honest(lines)
 		client = sometimes{client, silent{liar{client, 1 << 40}}, lies[one.Name]}
@@ -146,7 +147,7 @@ func TestDoubtsEndOneByOne(t *testing.T) {
 	honest := c.Witness
 	var lies atomic.Bool
 	lies.Store(true)
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		client, err := honest(lines)
 		if one.Name == stays {

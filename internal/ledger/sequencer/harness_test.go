@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/shuffle"
@@ -167,7 +168,7 @@ func (h *house) entries() []audit.Entry {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	state := audit.NewState()
+	state := rules.NewState()
 	var all []audit.Entry
 	for row, err := range h.store.Rows(h.t.Context(), ledger.IDOf(origin), 0, head.Size) {
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/witness"
@@ -22,7 +23,7 @@ func (w *witnessed) slowly(every time.Duration, asked *atomic.Int64) ledger.Conf
 	c.Probe = 10 * time.Millisecond
 	slow := w.witnesses[2].Key.Name()
 	c.Intervals = map[string]time.Duration{slow: every}
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		of := counting{&witness.Client{URL: lines[0].URL, Keys: []note.Verifier{lines[0].Key}}, new(atomic.Int64)}
 		if lines[0].Key.Name() == slow {
 			of.times = asked
@@ -45,7 +46,7 @@ func (w *witnessed) lateOver(l *sequencer.Ledger, index uint64) (late ledger.Hea
 
 // lines counts the witnesses that cosigned a head.
 func (w *witnessed) lines(h ledger.Head) int {
-	p, err := audit.ParsePolicy(w.genesis.Policy)
+	p, err := trust.ParsePolicy(w.genesis.Policy)
 	if err != nil {
 		w.t.Fatal(err)
 	}

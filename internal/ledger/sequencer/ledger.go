@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
 )
@@ -81,7 +82,7 @@ func Create(ctx context.Context, store ledger.Store, info ledger.Info, g *audit.
 	if err != nil {
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
-	if err := audit.NewState().Apply(entry); err != nil {
+	if err := rules.NewState().Apply(entry); err != nil {
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
 	leaf := tlog.RecordHash(encoded)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 )
 
@@ -236,7 +237,7 @@ func (l *Ledger) checkHead(ctx context.Context, g *ledger.Growth, head ledger.He
 	var c audit.Checkpoint
 	keys, err := historyOf(l.shown.Genesis, l.memory.State.KeyEntries())
 	if err == nil {
-		c, err = audit.OpenCheckpoint(head.Checkpoint, audit.Verifiers(keys.InForce())...)
+		c, err = audit.OpenCheckpoint(head.Checkpoint, trust.Verifiers(keys.InForce())...)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: the stored checkpoint: %w", ledger.ErrFrozen, err)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness"
 )
@@ -67,7 +68,7 @@ func (w *witnessed) all(first string) []byte {
 // addresses is a configuration where the first witness also answers at /moved, and nobody at /wrong.
 func (w *witnessed) addresses(wrong *nobody, old *atomic.Int64) ledger.Config {
 	c := w.config("mark")
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		if strings.HasSuffix(one.URL, "/wrong") {
 			return wrong, nil

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
 	"shuffled/internal/ledger/sequencer"
@@ -27,7 +28,7 @@ import (
 type quorum struct {
 	witnesses []*witnesstest.Witness
 	text      []byte
-	policy    *audit.Policy
+	policy    *trust.Policy
 }
 
 func newQuorum(t *testing.T, logs ...string) *quorum {
@@ -47,7 +48,7 @@ func (q *quorum) write(t *testing.T) *quorum {
 	}
 	q.text = fmt.Appendf(nil, "%s\ngroup some 2 %s\nquorum some\n", strings.Join(lines, "\n"), strings.Join(names, " "))
 	var err error
-	if q.policy, err = audit.ParsePolicy(q.text); err != nil {
+	if q.policy, err = trust.ParsePolicy(q.text); err != nil {
 		t.Fatal(err)
 	}
 	return q
@@ -101,9 +102,9 @@ func (w *witnessed) asked(l *sequencer.Ledger, quorums ...*quorum) {
 
 // judged holds every stored cosigned checkpoint against the policy that governs
 // it, as an audit does, and returns the policies after them.
-func (w *witnessed) judged() *audit.Policies {
+func (w *witnessed) judged() *trust.Policies {
 	w.t.Helper()
-	policies, err := audit.NewPolicies(w.genesis.Policy)
+	policies, err := trust.NewPolicies(w.genesis.Policy)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -411,7 +412,7 @@ func TestMovedWitness(t *testing.T) {
 	next.text = []byte(strings.ReplaceAll(string(next.text), w.witnesses[0].URL, w.witnesses[0].URL+"/moved"))
 	var gone atomic.Bool
 	c := w.config("mark")
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		url, moved := strings.CutSuffix(one.URL, "/moved")
 		asked := &witness.Client{URL: url, Keys: []note.Verifier{one.Key}}
@@ -492,7 +493,7 @@ func TestPolicyOfOthers(t *testing.T) {
 	w.copyMark("mark", "second")
 	c := w.config("second")
 	c.Store, c.Probe = f, time.Hour
-	c.Witness = func([]audit.Witness) (ledger.Witness, error) { return nil, errors.New("no way out") }
+	c.Witness = func([]trust.Witness) (ledger.Witness, error) { return nil, errors.New("no way out") }
 	b := w.open(c)
 	w.must(a, propose(next.entry()))
 	if err := b.Refresh(t.Context()); err != nil {
@@ -535,7 +536,7 @@ func TestTriedWitnessIsNoDoubt(t *testing.T) {
 	lying := newQuorum(t, w.vkey)
 	c := w.config("mark")
 	honest := c.Witness
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		asked, err := honest(lines)
 		if slices.Contains(lying.names(), one.Name) {

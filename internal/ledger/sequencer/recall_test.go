@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 )
 
@@ -70,7 +71,7 @@ func TestTables(t *testing.T) {
 		}
 		var names []string
 		for q := (ledger.TableQuery{Limit: 1, Open: 9}); ; q.After = next {
-			var page []audit.TableRef
+			var page []rules.TableRef
 			if page, next, err = b.Tables(t.Context(), 0, q); err != nil || len(page) != 1 {
 				t.Fatalf("%+v, %v", page, err)
 			}

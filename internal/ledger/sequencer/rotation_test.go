@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
@@ -706,7 +707,7 @@ func (g gatedWitness) AddCheckpoint(ctx context.Context, old uint64, proof []tlo
 // behind puts the daemon's witnesses behind gates.
 func behind(c *ledger.Config) *gates {
 	g := &gates{shut: make(map[string]chan struct{}), cut: make(map[string]bool)}
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		return gatedWitness{&witness.Client{URL: one.URL, Keys: []note.Verifier{one.Key}}, g, one.Name}, nil
 	}

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/rules"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/gateway"
 )
@@ -26,7 +28,7 @@ func (l *Ledger) checkSigners() error {
 			return fmt.Errorf("a signing key has the origin %q, which is not this ledger's", s.Name())
 		}
 		known = known || slices.ContainsFunc(l.shown.Keys.Load().Signing,
-			func(k audit.KeyInForce) bool { return k.Key.KeyHash() == s.KeyHash() })
+			func(k trust.KeyInForce) bool { return k.Key.KeyHash() == s.KeyHash() })
 	}
 	if !known {
 		return errors.New("none of the given signing keys is a key of this ledger")
@@ -118,7 +120,7 @@ func (k ownKey) Verify(msg, sig []byte) bool {
 // markKeys are the keys that may have signed the high-water mark: all that the ledger ever had,
 // and all that are available here.
 func (l *Ledger) markKeys() []note.Verifier {
-	return append(audit.Verifiers(l.shown.Keys.Load().Signing), l.ownKeys()...)
+	return append(trust.Verifiers(l.shown.Keys.Load().Signing), l.ownKeys()...)
 }
 
 // witnessedKeys are the keys under which a checkpoint that a witness shows is evidence of
@@ -128,14 +130,14 @@ func (l *Ledger) witnessedKeys() []note.Verifier {
 	signing := l.shown.Keys.Load().Signing
 	return slices.DeleteFunc(l.markKeys(), func(key note.Verifier) bool {
 		return slices.ContainsFunc(signing,
-			func(k audit.KeyInForce) bool { return k.Retired && k.Key.KeyHash() == key.KeyHash() })
+			func(k trust.KeyInForce) bool { return k.Retired && k.Key.KeyHash() == key.KeyHash() })
 	})
 }
 
 // historyOf returns the history that a genesis and the key entries of a state make. It does not
 // change: after further key entries another one is made from the state.
-func historyOf(genesis audit.Entry, keys []audit.KeyEntry) (*audit.History, error) {
-	h := new(audit.History)
+func historyOf(genesis audit.Entry, keys []rules.KeyEntry) (*trust.History, error) {
+	h := new(trust.History)
 	err := h.Take(0, genesis)
 	for _, k := range keys {
 		err = errors.Join(err, h.Take(k.Index, audit.Entry{Time: k.Time, Body: k.Key}))
@@ -191,7 +193,7 @@ func (l *Ledger) checkRotation(p *ledger.Proposal) error {
 // sign signs the head of a draft with the keys in force before the draft. If the draft rotates the key, the new key
 // signs too, and both signatures are checked: nobody could go on from a checkpoint that lacks one.
 func (l *Ledger) sign(rotates bool, size uint64, root tlog.Hash) (ledger.Head, error) {
-	now := audit.Verifiers(l.shown.Keys.Load().InForce())
+	now := trust.Verifiers(l.shown.Keys.Load().InForce())
 	if !rotates {
 		return ledger.SignHead(size, root, l.signersFor(now)...)
 	}
@@ -199,14 +201,14 @@ func (l *Ledger) sign(rotates bool, size uint64, root tlog.Hash) (ledger.Head, e
 	if err != nil {
 		return ledger.Head{}, err
 	}
-	head, err := ledger.SignHead(size, root, l.signersFor(slices.Concat(now, audit.Verifiers(next.InForce())))...)
+	head, err := ledger.SignHead(size, root, l.signersFor(slices.Concat(now, trust.Verifiers(next.InForce())))...)
 	if err != nil {
 		return ledger.Head{}, err
 	}
 	return head, handsOn(next, size-1, head.Checkpoint)
 }
 
-func handsOn(keys *audit.History, index uint64, signed []byte) error {
+func handsOn(keys *trust.History, index uint64, signed []byte) error {
 	if err := keys.HandsOn(index, signed); err != nil {
 		return fmt.Errorf("the checkpoint that hands on from one signing key to the next: %w", err)
 	}
@@ -216,7 +218,7 @@ func handsOn(keys *audit.History, index uint64, signed []byte) error {
 // checkHandovers refuses a signing key of an entry from an index on without its checkpoint: the first checkpoint that
 // covers the entry must cover nothing above it, and the keys before and after the entry must have signed it. Otherwise
 // the database could name any key as the ledger's. The keys and the head cover the entries.
-func (l *Ledger) checkHandovers(ctx context.Context, head ledger.Head, keys *audit.History, from uint64) error {
+func (l *Ledger) checkHandovers(ctx context.Context, head ledger.Head, keys *trust.History, from uint64) error {
 	for _, k := range keys.Signing[1:] {
 		if k.Index < from {
 			continue
@@ -288,7 +290,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 		return ledger.NotTaken("this daemon does not hold the private half of the new signing key: start it with the " +
 			"file of that key among signing_keys")
 	}
-	inForce := audit.Verifiers(l.shown.Keys.Load().InForce())
+	inForce := trust.Verifiers(l.shown.Keys.Load().InForce())
 	same := func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(key) }
 	if !slices.ContainsFunc(inForce, same) {
 		return nil // the first key of ML-DSA-44: a witness that does not know it goes on with that of Ed25519
@@ -313,7 +315,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	var group sync.WaitGroup
 	for i, one := range policy.Witnesses {
 		group.Go(func() {
-			asked, err := l.Rounds.ReachWitness([]audit.Witness{one})
+			asked, err := l.Rounds.ReachWitness([]trust.Witness{one})
 			if err == nil {
 				_, err = asked.AddCheckpoint(ctx, 0, nil, head.Checkpoint)
 			}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 )
 
@@ -57,7 +58,7 @@ func TestConfirmedByOthers(t *testing.T) {
 	honest := c.Witness
 	var turn sync.Mutex
 	n := uint64(0)
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		asked, err := honest(lines)
 		return overtaken{asked, func(ctx context.Context) {
 			turn.Lock()
@@ -138,7 +139,7 @@ func TestEveryWitnessIsHeard(t *testing.T) {
 	w.down(false, 1, 2)
 	c := w.config("old")
 	honest := c.Witness
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		asked, err := honest(lines)
 		if one.Name == w.witnesses[0].Name {

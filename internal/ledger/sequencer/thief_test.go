@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
@@ -146,7 +147,7 @@ func TestThiefOfWitnessKey(t *testing.T) {
 		}
 		return append(slices.Clone(h.Checkpoint), lines...)
 	}
-	old, err := audit.ParsePolicy(w.genesis.Policy)
+	old, err := trust.ParsePolicy(w.genesis.Policy)
 	if err != nil {
 		t.Fatal(err)
 	}

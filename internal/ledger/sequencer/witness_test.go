@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
 	"shuffled/internal/ledger/sequencer"
@@ -81,7 +82,7 @@ func TestWitnessed(t *testing.T) {
 		w.awaitCosigned(l, c.Index)
 
 		h, _ := l.Cosigned()
-		policy, err := audit.ParsePolicy(w.genesis.Policy)
+		policy, err := trust.ParsePolicy(w.genesis.Policy)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestWitnessed(t *testing.T) {
 	})
 }
 
-func policyHolds(t *testing.T, p *audit.Policy, receipt string) bool {
+func policyHolds(t *testing.T, p *trust.Policy, receipt string) bool {
 	t.Helper()
 	r, err := audit.ParseReceipt(receipt)
 	if err != nil {
@@ -547,7 +548,7 @@ func TestLyingWitness(t *testing.T) {
 			w.everyWitness(l) // each has a checkpoint to show
 			l.Close()
 			honest := c.Witness
-			c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+			c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 				one := lines[0]
 				asked, err := honest(lines)
 				if one.Name != w.witnesses[0].Name {
@@ -593,7 +594,7 @@ func TestStubbornWitness(t *testing.T) {
 	w.everyWitness(l)
 	l.Close()
 	honest := c.Witness
-	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []trust.Witness) (ledger.Witness, error) {
 		one := lines[0]
 		asked, err := honest(lines)
 		if one.Name == w.witnesses[0].Name {

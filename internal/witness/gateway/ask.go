@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // weighTimeout is how long weigh may take.
@@ -242,7 +243,7 @@ func (r *Round) add(a Answer) {
 // sign puts the cosignatures of the quorums' witnesses on the head, and finds out whether the
 // quorums are met. If a checkpoint has no room for all, those that a quorum still needs come
 // first. Four lines of a note are for the log's own signatures, of old and new keys.
-func (r *Round) sign(head Head, quorums []*audit.Policy) {
+func (r *Round) sign(head Head, quorums []*trust.Policy) {
 	b, n, all := slices.Clone(head.Checkpoint), 0, len(head.Checkpoint)
 	for _, c := range r.lines {
 		all += len(c.line)
@@ -250,9 +251,9 @@ func (r *Round) sign(head Head, quorums []*audit.Policy) {
 	taken := make([]bool, len(r.lines))
 	for _, lacked := range []bool{true, false} {
 		for i, c := range r.lines {
-			named := slices.ContainsFunc(quorums, func(p *audit.Policy) bool {
+			named := slices.ContainsFunc(quorums, func(p *trust.Policy) bool {
 				return p != nil && slices.ContainsFunc(p.Witnesses,
-					func(w audit.Witness) bool { return Signer(w.Key) == c.by }) &&
+					func(w trust.Witness) bool { return Signer(w.Key) == c.by }) &&
 					(!lacked || all <= audit.MaxCheckpoint || !p.Satisfied(b))
 			})
 			if named && !taken[i] && n < audit.MaxSignatures-4 && len(b)+len(c.line) <= audit.MaxCheckpoint {
@@ -263,13 +264,13 @@ func (r *Round) sign(head Head, quorums []*audit.Policy) {
 	}
 	r.Head.Checkpoint = b
 	r.Met = len(quorums) > 0 &&
-		!slices.ContainsFunc(quorums, func(p *audit.Policy) bool { return !p.Satisfied(b) })
+		!slices.ContainsFunc(quorums, func(p *trust.Policy) bool { return !p.Satisfied(b) })
 }
 
 // Confirms reports whether the witnesses confirm the stored log although they cosigned no head of this gateway, because
 // another writer always asks them first. It is so if a quorum of the policy cosigned a head of the other writer, and
 // each of these witnesses said in this round that it has cosigned no larger size.
-func (r *Round) Confirms(cosigned Head, p *audit.Policy) bool {
+func (r *Round) Confirms(cosigned Head, p *trust.Policy) bool {
 	signatures := bytes.LastIndex(cosigned.Checkpoint, []byte("\n\n")) + 2
 	said := slices.Clone(cosigned.Checkpoint[:signatures])
 	for line := range strings.Lines(string(cosigned.Checkpoint[signatures:])) {

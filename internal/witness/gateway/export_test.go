@@ -1,6 +1,6 @@
 package gateway
 
-import "shuffled/internal/audit"
+import "shuffled/internal/audit/trust"
 
 // NewRound is a round of which nothing has come.
 func NewRound() *Round { return &Round{At: make(map[string]uint64)} }
@@ -12,7 +12,7 @@ func (r *Round) Add(a Answer, lines ...string) {
 }
 
 // Sign is sign.
-func (r *Round) Sign(head Head, quorums []*audit.Policy) { r.sign(head, quorums) }
+func (r *Round) Sign(head Head, quorums []*trust.Policy) { r.sign(head, quorums) }
 
 // Lines counts the cosignatures.
 func (r *Round) Lines() int { return len(r.lines) }

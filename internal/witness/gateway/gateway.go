@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 )
 
 // Timeout is how long a witness may take to answer.
@@ -61,7 +62,7 @@ type Log interface {
 type Address struct{ VKey, URL string }
 
 // AddressOf returns the address that a policy has for a witness.
-func AddressOf(w audit.Witness) Address { return Address{w.VKey, w.URL} }
+func AddressOf(w trust.Witness) Address { return Address{w.VKey, w.URL} }
 
 // Compare orders addresses.
 func (a Address) Compare(b Address) int {
@@ -70,7 +71,7 @@ func (a Address) Compare(b Address) int {
 
 // Answer is what one witness said of one head.
 type Answer struct {
-	Witness audit.Witness
+	Witness trust.Witness
 	Size    uint64 // of the head
 	Err     error  // why it did not cosign: a *Contradiction, a *Moved or another; nil: it did
 
@@ -81,7 +82,7 @@ type Answer struct {
 // a witness is asked one question at a time.
 type Gateway struct {
 	log   Log
-	reach func([]audit.Witness) (Witness, error)
+	reach func([]trust.Witness) (Witness, error)
 	heard func(Answer)
 
 	running context.Context // ends all questions
@@ -98,7 +99,7 @@ type place struct{ name, url string }
 // New returns a gateway that works until running ends. reach returns a witness, given the lines that policies have for
 // it at one place. heard is called with every answer, one for each line, even after Cosign has returned. It is called
 // with the answers of one place one after another, and before Cosign counts an answer.
-func New(running context.Context, log Log, reach func([]audit.Witness) (Witness, error),
+func New(running context.Context, log Log, reach func([]trust.Witness) (Witness, error),
 	heard func(Answer)) *Gateway {
 	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[place]*member)}
 }
@@ -113,7 +114,7 @@ func (g *Gateway) Wait() {
 
 // member is a witness at a place. The goroutine of serve owns size.
 type member struct {
-	lines   []audit.Witness // all that it was asked for
+	lines   []trust.Witness // all that it was asked for
 	witness Witness         // has all keys of lines
 	err     error           // why reach gave no witness
 	size    uint64          // of the newest checkpoint that it cosigned, as far as known
@@ -125,7 +126,7 @@ type member struct {
 type question struct {
 	head    Head
 	call    *call
-	lines   []audit.Witness // each gets an answer
+	lines   []trust.Witness // each gets an answer
 	witness Witness
 	err     error
 }
@@ -157,7 +158,7 @@ type Round struct {
 
 // Cosign asks the witnesses for a head. It returns when each of the quorums has cosigned the
 // head, when every witness has answered, or when ctx ends. Without quorums it waits for all.
-func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, quorums ...*audit.Policy) Round {
+func (g *Gateway) Cosign(ctx context.Context, head Head, ask []trust.Witness, quorums ...*trust.Policy) Round {
 	c := &call{answers: make(chan []Answer, len(ask)), heard: make(chan struct{})}
 	waits := g.send(head, ask, c)
 	defer func() {
@@ -184,11 +185,11 @@ func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, qu
 
 // send asks each witness once at each place, for all of its lines. It returns how many answers to wait for. It drops
 // earlier questions for heads that are not newer and for which nobody waits any more.
-func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
+func (g *Gateway) send(head Head, ask []trust.Witness, c *call) (sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	asked := make(map[Address]bool)
-	lines := make(map[place][]audit.Witness)
+	lines := make(map[place][]trust.Witness)
 	for _, one := range ask {
 		if at := AddressOf(one); !asked[at] {
 			asked[at] = true
@@ -218,7 +219,7 @@ func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 }
 
 // member returns the witness at a place, with these lines among its lines. The caller holds the gateway's mu.
-func (g *Gateway) member(p place, lines []audit.Witness) *member {
+func (g *Gateway) member(p place, lines []trust.Witness) *member {
 	m := g.members[p]
 	if m == nil {
 		m = new(member)
@@ -226,7 +227,7 @@ func (g *Gateway) member(p place, lines []audit.Witness) *member {
 	}
 	known := len(m.lines)
 	for _, one := range lines {
-		if !slices.ContainsFunc(m.lines, func(w audit.Witness) bool { return w.VKey == one.VKey }) {
+		if !slices.ContainsFunc(m.lines, func(w trust.Witness) bool { return w.VKey == one.VKey }) {
 			m.lines = append(m.lines, one)
 		}
 	}
@@ -282,7 +283,7 @@ func (g *Gateway) serve(m *member) {
 }
 
 // newAnswer returns what a witness said for one of its lines.
-func newAnswer(one audit.Witness, size uint64, lines []string, err error) Answer {
+func newAnswer(one trust.Witness, size uint64, lines []string, err error) Answer {
 	a := Answer{Witness: one, Size: size, Err: err}
 	if err != nil {
 		return a

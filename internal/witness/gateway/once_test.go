@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 	"shuffled/internal/witness"
 	"shuffled/internal/witness/gateway"
@@ -58,7 +58,7 @@ func TestOneQuestionForTwoKeys(t *testing.T) {
 		server.Close()
 		w.Close()
 	}()
-	policy, err := audit.ParsePolicy([]byte(w.PolicyLine(server.URL) + "\nquorum witness.example.org/two\n"))
+	policy, err := trust.ParsePolicy([]byte(w.PolicyLine(server.URL) + "\nquorum witness.example.org/two\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

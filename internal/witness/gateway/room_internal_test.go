@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/keys"
 )
 
@@ -30,7 +31,7 @@ func TestRoom(t *testing.T) {
 	signed, err := note.Sign(&note.Note{Text: text}, ed.Signer(), long.At(0))
 	must(err)
 	var r Round
-	var policies []*audit.Policy
+	var policies []*trust.Policy
 	for g, answers := range []int{14, 8} {
 		var policy, names strings.Builder
 		for i := range 14 {
@@ -45,7 +46,7 @@ func TestRoom(t *testing.T) {
 				r.lines = append(r.lines, cosignature{SignerOf(line), line})
 			}
 		}
-		p, err := audit.ParsePolicy([]byte(policy.String() + "group g 8" + names.String() + "\nquorum g\n"))
+		p, err := trust.ParsePolicy([]byte(policy.String() + "group g 8" + names.String() + "\nquorum g\n"))
 		must(err)
 		policies = append(policies, p)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/witness/gateway"
 	"shuffled/internal/witness/witnesstest"
 )
@@ -21,7 +22,7 @@ type board struct {
 	signer    note.Signer
 	key       note.Verifier
 	witnesses []*witnesstest.Witness
-	policy    *audit.Policy
+	policy    *trust.Policy
 }
 
 func newBoard(t *testing.T) *board {
@@ -43,7 +44,7 @@ func newBoard(t *testing.T) *board {
 		b.witnesses = append(b.witnesses, w)
 		lines, names = append(lines, w.PolicyLine), append(names, w.Name)
 	}
-	b.policy, err = audit.ParsePolicy(fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n",
+	b.policy, err = trust.ParsePolicy(fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n",
 		strings.Join(lines, "\n"), strings.Join(names, " ")))
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +65,9 @@ func (b *board) head(size uint64) gateway.Head {
 }
 
 // at is a witness of the board at an address.
-func (b *board) at(i int, url string) audit.Witness {
+func (b *board) at(i int, url string) trust.Witness {
 	w := b.witnesses[i]
-	return audit.Witness{Name: w.Name, VKey: w.VKey, URL: url, Key: w.Key}
+	return trust.Witness{Name: w.Name, VKey: w.VKey, URL: url, Key: w.Key}
 }
 
 // cosigned are a witness's lines on a head, the first that it sees.
@@ -90,7 +91,7 @@ func TestRoundCountsWitnesses(t *testing.T) {
 	lines := b.cosigned(0, h)
 	add := func(a gateway.Answer, lines ...string) {
 		r.Add(a, lines...)
-		r.Sign(h, []*audit.Policy{b.policy})
+		r.Sign(h, []*trust.Policy{b.policy})
 	}
 	add(gateway.Answer{Witness: here, Size: 7}, lines...)
 	add(gateway.Answer{Witness: there, Size: 7}, append(slices.Clone(lines), lines...)...)
@@ -127,7 +128,7 @@ func TestConfirm(t *testing.T) {
 	for i := range 2 {
 		r.Add(gateway.Answer{Witness: b.at(i, "here"), Size: 7}, b.cosigned(i, h)...)
 	}
-	r.Sign(h, []*audit.Policy{b.policy})
+	r.Sign(h, []*trust.Policy{b.policy})
 	cosigned := h
 	cosigned.Checkpoint = r.Head.Checkpoint
 	for _, c := range []struct {

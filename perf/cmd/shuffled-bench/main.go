@@ -15,6 +15,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/trust"
 	"shuffled/internal/build"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/process"
@@ -144,7 +145,7 @@ func verifiers(given client.Config) ([]note.Verifier, error) {
 		key, err := audit.ParseVKey(given.VKey)
 		return []note.Verifier{key}, err
 	}
-	p, err := audit.ParsePolicy([]byte(given.Policy))
+	p, err := trust.ParsePolicy([]byte(given.Policy))
 	if err != nil {
 		return nil, term.Usage("--policy: %s", term.Visible(err.Error()))
 	}
