@@ -16,6 +16,7 @@ type BadEntry struct {
 	Field string `json:"field"`
 }
 
+// What a reader of the bad entries says of them.
 const (
 	Malformed = "malformed"
 	Unknown   = "unknown"
@@ -26,6 +27,7 @@ type badEntries struct {
 	good map[string]Entry
 }
 
+// BadEntries are those of testdata/entries.json.
 func BadEntries() []BadEntry {
 	b := &badEntries{good: make(map[string]Entry)}
 	for _, g := range GoodEntries() {

@@ -13,6 +13,7 @@ type refSpan struct {
 	Length bool
 }
 
+// Writer has the bytes so far, and where each field lies in them.
 type Writer struct {
 	B     []byte
 	Spans []refSpan
@@ -54,6 +55,7 @@ func (w *Writer) flag(field string, v bool) {
 // Bytes is the encoding of e.
 func (e Entry) Bytes() []byte { return e.Write().B }
 
+// Write is the encoding with its fields.
 func (e Entry) Write() *Writer {
 	w := new(Writer)
 	body, write := uint64(0), func() {}
@@ -136,6 +138,7 @@ func (g *Genesis) write(w *Writer) {
 	w.extensions(g.Extensions)
 }
 
+// Bytes is the encoding of the context.
 func (c *Context) Bytes() []byte {
 	w := new(Writer)
 	c.write(w)
@@ -430,6 +433,7 @@ func (a *Act) write(w *Writer) {
 	}
 }
 
+// WriteSigned writes the fields that administrators sign.
 func (a *Act) WriteSigned(w *Writer) {
 	w.num("act", uint64(a.Act), 1)
 	w.fixed("digest", a.Digest)
@@ -497,4 +501,5 @@ func (e Entry) patch(field string, length bool, nth int, with ...byte) []byte {
 	panic("no such field: " + field)
 }
 
+// Encoded is Bytes, of a context that has no address.
 func (c Context) Encoded() []byte { return c.Bytes() }

@@ -28,16 +28,19 @@ type Entry struct {
 	Opaque     *Opaque   `json:"opaque,omitempty"` // of a type that is not known
 }
 
+// Extension is an extension that no field has.
 type Extension struct {
 	Code  uint8 `json:"code"`
 	Value Hexed `json:"value,omitempty"`
 }
 
+// Opaque is the body of an entry of a type that is not known.
 type Opaque struct {
 	Type uint8 `json:"type"`
 	Body Hexed `json:"body,omitempty"`
 }
 
+// Genesis is the body of section 5.1.
 type Genesis struct {
 	Revision       uint16      `json:"revision"`
 	Origin         string      `json:"origin"`
@@ -58,11 +61,13 @@ type Genesis struct {
 	Extensions     []Extension `json:"extensions,omitempty"`
 }
 
+// Admin is an administrator of a genesis.
 type Admin struct {
 	Name string `json:"name"`
 	Key  Hexed  `json:"key"`
 }
 
+// Context is what section 5.2 describes.
 type Context struct {
 	Origin     string      `json:"origin"`
 	Genesis    Hexed       `json:"genesis"`
@@ -84,17 +89,20 @@ type Context struct {
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
+// Terms are an extension of a context.
 type Terms struct {
 	Kind  uint8  `json:"kind"`
 	Count uint64 `json:"count,omitempty"`
 	Hash  Hexed  `json:"hash"`
 }
 
+// Parent says which positions of which shuffle are shuffled again.
 type Parent struct {
 	ID        uint64   `json:"id"`
 	Positions []uint16 `json:"positions"`
 }
 
+// Source is a source of a mix plan.
 type Source struct {
 	Source uint8    `json:"source"`
 	Slot   Hexed    `json:"slot_hash,omitempty"`
@@ -116,6 +124,7 @@ type Follows struct {
 	Places uint16 `json:"places"`
 }
 
+// Asked is the extension of a deal of an order for another ledger.
 type Asked struct {
 	Commit Foreign `json:"commit"`
 	After  Hexed   `json:"after"`
@@ -124,12 +133,14 @@ type Asked struct {
 	Ask    Hexed   `json:"ask"`
 }
 
+// Blind is the extension of a deal or close with a co-dealer.
 type Blind struct {
 	Deal   Foreign  `json:"deal"`
 	Head   Foreign  `json:"head"`
 	Values []uint32 `json:"values"`
 }
 
+// EndAt is the place of the cut card, fixed or drawn.
 type EndAt struct {
 	Form  uint8  `json:"form"`
 	Place uint64 `json:"place,omitempty"`
@@ -137,6 +148,7 @@ type EndAt struct {
 	Hi    uint64 `json:"hi,omitempty"`
 }
 
+// Commit is the body of section 5.3.
 type Commit struct {
 	Context    Context     `json:"context"`
 	Commitment Hexed       `json:"commitment"`
@@ -152,18 +164,21 @@ type Commit struct {
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
+// Mix is the body of section 5.4.
 type Mix struct {
 	Shuffle    uint64  `json:"shuffle"`
 	Checkpoint uint64  `json:"checkpoint"`
 	Values     []Value `json:"values"`
 }
 
+// Value is the value of a source of a mix.
 type Value struct {
 	Source uint8  `json:"source"`
 	Value  Hexed  `json:"value,omitempty"`
 	Cut    uint64 `json:"cut,omitempty"`
 }
 
+// Deal is the body of section 5.5.
 type Deal struct {
 	Shuffle    uint64      `json:"shuffle"`
 	First      uint64      `json:"first_place"`
@@ -175,6 +190,7 @@ type Deal struct {
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
+// Run is a run of a deal.
 type Run struct {
 	Cards     uint64 `json:"cards"`
 	Purpose   uint8  `json:"purpose"`
@@ -183,6 +199,7 @@ type Run struct {
 	Round     uint64 `json:"round,omitempty"`
 }
 
+// Close is the body of section 5.6.
 type Close struct {
 	Shuffle    uint64      `json:"shuffle"`
 	Entries    uint16      `json:"entries"`
@@ -196,6 +213,7 @@ type Close struct {
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
+// Key is the body of section 5.7.
 type Key struct {
 	Subject uint8    `json:"subject"`
 	Public  Hexed    `json:"key,omitempty"`
@@ -212,11 +230,13 @@ type Key struct {
 	Every   bool     `json:"every,omitempty"`
 }
 
+// Wrap is a disclosure key, sealed to one auditor.
 type Wrap struct {
 	Auditor Hexed `json:"auditor_key_id"`
 	Sealed  Hexed `json:"wrapped_key"`
 }
 
+// Event is the body of section 5.8.
 type Event struct {
 	Kind     uint8  `json:"kind"`
 	Build    Hexed  `json:"executable,omitempty"`
@@ -241,12 +261,14 @@ type Event struct {
 	Opaque   Hexed  `json:"opaque,omitempty"` // of a kind that is not known
 }
 
+// Takeover is the body of section 5.9.
 type Takeover struct {
 	Shuffle uint64 `json:"shuffle"`
 	Extent  uint8  `json:"extent"`
 	Reason  string `json:"reason"`
 }
 
+// Reveal is the body of section 5.12.
 type Reveal struct {
 	Shuffle    uint64      `json:"shuffle"`
 	Final      bool        `json:"final,omitempty"`
@@ -255,6 +277,7 @@ type Reveal struct {
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
+// Disclose is the body of section 5.13.
 type Disclose struct {
 	Shuffle    uint64      `json:"shuffle"`
 	Entries    uint16      `json:"entries"`
@@ -264,6 +287,7 @@ type Disclose struct {
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
+// Holder is the body of section 5.10, a credential.
 type Holder struct {
 	Kind     uint8    `json:"kind"`
 	ID       string   `json:"credential"`
@@ -276,6 +300,7 @@ type Holder struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
+// Act is the body of section 5.11.
 type Act struct {
 	Act        uint8       `json:"act"`
 	Digest     Hexed       `json:"digest"`
@@ -286,6 +311,7 @@ type Act struct {
 	Signatures []Signature `json:"signatures"`
 }
 
+// Signature is one of an act.
 type Signature struct {
 	Administrator string `json:"administrator"`
 	Signature     Hexed  `json:"signature"`

@@ -22,12 +22,14 @@ func BytesOf(name string, n int) Hexed {
 	return b[:n]
 }
 
+// GenBytes is any byte string of a length between the two.
 func GenBytes(lo, hi int) *rapid.Generator[Hexed] {
 	return rapid.Custom(func(t *rapid.T) Hexed {
 		return BytesOf(fmt.Sprint(rapid.Uint32().Draw(t, "seed")), rapid.IntRange(lo, hi).Draw(t, "length"))
 	})
 }
 
+// GenHash is any 32 bytes.
 func GenHash() *rapid.Generator[Hexed] { return GenBytes(32, 32) }
 
 // GenIndex is any integer that an entry may hold.
@@ -51,9 +53,13 @@ const (
 	alnum = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + lower
 )
 
-func GenName() *rapid.Generator[string]   { return genText(alnum, alnum+"._-", alnum+"._-", 64) }
+// GenName is any name of section 1.5.
+func GenName() *rapid.Generator[string] { return genText(alnum, alnum+"._-", alnum+"._-", 64) }
+
+// GenOrigin is any origin of section 1.5.
 func GenOrigin() *rapid.Generator[string] { return genText(lower, lower+"./_-", lower, 128) }
 
+// GenReason is any reason of section 1.5.
 func GenReason() *rapid.Generator[string] {
 	var printable []byte
 	for c := byte(0x20); c <= 0x7e; c++ {
@@ -87,6 +93,7 @@ func genPrefixed(n int, prefix ...byte) *rapid.Generator[Hexed] {
 	return rapid.Map(GenBytes(n, n), func(b Hexed) Hexed { return append(slices.Clone(prefix), b...) })
 }
 
+// GenEntry is any entry that a reader takes.
 func GenEntry() *rapid.Generator[Entry] {
 	return rapid.Custom(func(t *rapid.T) Entry {
 		e := Entry{Time: GenIndex(0).Draw(t, "time")}
@@ -204,6 +211,7 @@ func genGenesis(t *rapid.T) *Genesis {
 	return g
 }
 
+// GenContext is any context that a reader takes.
 func GenContext(t *rapid.T) Context {
 	c := Context{
 		Origin: GenOrigin().Draw(t, "origin"), Genesis: GenHash().Draw(t, "genesis"),

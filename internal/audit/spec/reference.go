@@ -36,17 +36,21 @@ func Join(parts ...any) []byte {
 	return b.Bytes()
 }
 
+// Str8 is a string after a byte of its length.
 func Str8(s string) []byte { return Join(uint8(len(s)), s) }
 
+// Sum is SHA-256 of what Join joins.
 func Sum(parts ...any) []byte {
 	h := sha256.Sum256(Join(parts...))
 	return h[:]
 }
 
+// Commitment is that of section 6.1.
 func Commitment(context, tape []byte) []byte {
 	return Sum("shuffled/v1/commitment\000", uint16(len(context)), context, uint32(len(tape)), tape)
 }
 
+// HMAC is HMAC-SHA-256 of what Join joins.
 func HMAC(key []byte, parts ...any) []byte {
 	m := hmac.New(sha256.New, key)
 	m.Write(Join(parts...))
@@ -80,6 +84,7 @@ func Tag(commitment, context []byte) []byte {
 	return Sum("shuffled/v1/pos\000", commitment, context)[:16]
 }
 
+// Leaf is the hash of section 6.3.
 func Leaf(tag []byte, position uint16, value uint32, salt []byte) []byte {
 	return Sum(uint8(0), tag, position, value, salt)
 }
@@ -87,6 +92,7 @@ func Leaf(tag []byte, position uint16, value uint32, salt []byte) []byte {
 // EntryLeaf is the RFC 6962 leaf hash of an entry.
 func EntryLeaf(entry []byte) []byte { return Sum(uint8(0), entry) }
 
+// Node is the hash of two nodes by RFC 6962.
 func Node(left, right []byte) []byte { return Sum(uint8(1), left, right) }
 
 // refSplit is the k of RFC 6962: the largest power of two below n.
@@ -155,12 +161,15 @@ func Opens(tag, root []byte, m, position int, value uint32, salt []byte, path []
 	return err == nil && bytes.Equal(got, root)
 }
 
+// SlotHash is that of section 4.1.
 func SlotHash(origin, table string, r []byte) []byte {
 	return Sum("shuffled/v1/slot\000", Str8(origin), Str8(table), r)
 }
 
+// KeyID is that of section 5.7.
 func KeyID(key []byte) []byte { return Sum("shuffled/v1/key-id\000", key) }
 
+// Reference is that of section 1.5.
 func Reference(salt []byte, value string) string {
 	h := Sum("shuffled/v1/reference\000", uint8(len(salt)), salt, uint16(len(value)), value)
 	return "h." + base64.RawURLEncoding.EncodeToString(h)
@@ -170,6 +179,7 @@ func Reference(salt []byte, value string) string {
 // 5.7): the version digit is 7, the two highest bits of the variant are 10.
 var refUUIDv7 = regexp.MustCompile(`^([0-9a-fA-F]{8})-([0-9a-fA-F]{4})-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
+// KeyTag is that of section 5.3.
 func KeyTag(origin, identity, table, key string) []byte {
 	var t uint64
 	if m := refUUIDv7.FindStringSubmatch(key); m != nil {
@@ -179,6 +189,7 @@ func KeyTag(origin, identity, table, key string) []byte {
 	return append(Join(t)[2:], h[:26]...)
 }
 
+// DeckRoot is that of the values by position, with the salts of the tape.
 func DeckRoot(context, tape []byte, values []uint32) []byte {
 	var leaves [][]byte
 	commitment := Commitment(context, tape)
@@ -188,6 +199,7 @@ func DeckRoot(context, tape []byte, values []uint32) []byte {
 	return Root(leaves)
 }
 
+// Blob is a byte string after two bytes of its length.
 func Blob(b []byte) []byte { return Join(uint16(len(b)), b) }
 
 // Orders and places of docs/SPEC.md sections 2 to 4 from the text.
@@ -417,4 +429,5 @@ func (p *edPoint) Double() *edPoint {
 	return &edPoint{x, y}
 }
 
+// Identity tells whether the point is the neutral one.
 func (p *edPoint) Identity() bool { return p.x.Sign() == 0 && p.y.Cmp(big.NewInt(1)) == 0 }

@@ -14,8 +14,10 @@ import (
 // Checkpoints and receipts of docs/SPEC.md section 7, written by hand from the
 // C2SP texts: signed-note, tlog-checkpoint, tlog-cosignature, tlog-proof.
 
+// Base64 is padded base64.
 func Base64(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
+// Checkpoint is the text of a checkpoint.
 func Checkpoint(origin string, size uint64, root []byte) string {
 	return fmt.Sprintf("%s\n%d\n%s\n", origin, size, Base64(root))
 }
@@ -25,6 +27,7 @@ func KeyHash(name string, typ byte, key ed25519.PrivateKey) []byte {
 	return Sum(name, "\n", typ, []byte(key.Public().(ed25519.PublicKey)))[:4]
 }
 
+// VKey is the verifier key of a ledger with an Ed25519 key.
 func VKey(name string, key ed25519.PrivateKey) string {
 	public := append([]byte{1}, key.Public().(ed25519.PublicKey)...)
 	return name + "+" + hex.EncodeToString(KeyHash(name, 1, key)) + "+" + Base64(public)
@@ -44,6 +47,7 @@ func Cosign(text, name string, key ed25519.PrivateKey, time uint64) string {
 // Note is a signed note: text, blank line, signature lines.
 func Note(text string, lines ...string) string { return text + "\n" + strings.Join(lines, "") }
 
+// Receipt is the text of a receipt.
 func Receipt(entry []byte, index uint64, path [][]byte, signed string) string {
 	lines := []string{"c2sp.org/tlog-proof@v1", "extra " + Base64(entry), fmt.Sprintf("index %d", index)}
 	for _, h := range path {
@@ -66,6 +70,7 @@ func mldsaOf(owner string) *mldsa.PrivateKey {
 	return key
 }
 
+// MLDSAKey is the verifier key of an owner's ML-DSA-44 key.
 func MLDSAKey(name, owner string) string {
 	return name + "+" + hex.EncodeToString(Sum(name, "\n", refMLDSA(owner))[:4]) + "+" + Base64(refMLDSA(owner))
 }

@@ -21,6 +21,7 @@ import (
 // The good entries of testdata/entries.json: every type, kind, subject, scope,
 // form, outcome, reason, cause and option at least once.
 
+// The ledger of the samples and of stories, and the time of its first entry.
 const (
 	SampleOrigin = "casino.example/main"
 	SampleTime   = 1_790_000_000_000
@@ -57,6 +58,7 @@ func (e Entry) writer() (identity, credential string) {
 	return "daemon", "daemon"
 }
 
+// GoodEntries are those of testdata/entries.json.
 func GoodEntries() (s samples) {
 	s.addGenesis()
 	s.addCommits()
@@ -91,6 +93,7 @@ func Signer(name string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(BytesOf("signing key "+name, 32))
 }
 
+// SigningKey is the key of that name, type byte first.
 func SigningKey(name string) Hexed {
 	return append(Hexed{1}, Signer(name).Public().(ed25519.PublicKey)...)
 }
@@ -136,6 +139,7 @@ func WitnessPolicy(names ...string) string {
 	return b.String()
 }
 
+// SampleGenesis is a genesis, which the other samples change.
 func SampleGenesis() Genesis {
 	return Genesis{Revision: 1, Origin: SampleOrigin, SigningKey: SigningKey("1"), Deals: 1, Disclosure: 1,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: 1}
@@ -175,28 +179,33 @@ func (s *samples) addGenesis() {
 	add("longest times", func(g *Genesis) { g.DefaultCloseBy, g.MaxCloseBy = 1<<32-1, 1<<32-1 })
 }
 
+// SampleContext is of 52 cards.
 func SampleContext() Context {
 	return Context{Origin: SampleOrigin, Genesis: BytesOf("genesis", 32), Table: "table-7", Algorithm: 1, Kind: 1,
 		DeckHash: BytesOf("deck", 32), Cards: 52, Take: 52, Disclosure: 1}
 }
 
+// SampleDraw is of a draw list.
 func SampleDraw() Context {
 	return Context{Origin: SampleOrigin, Genesis: BytesOf("genesis", 32), Table: "wheel-1", Algorithm: 1, Kind: 2,
 		Ranges:     []uint32{6, 6, 37},
 		Disclosure: 1}
 }
 
+// SampleNumbers is of numbers without repeats.
 func SampleNumbers() Context {
 	return Context{Origin: SampleOrigin, Genesis: BytesOf("genesis", 32), Table: "keno-1", Algorithm: 1, Kind: 3,
 		Of: 80, Take: 20, Disclosure: 1}
 }
 
+// SampleCommit is a commit of SampleContext.
 func SampleCommit(ctx Context) Commit {
 	return Commit{Context: ctx, Commitment: BytesOf("commitment", 32), DeckRoot: BytesOf("deck root", 32),
 		Serial: 1, CloseBy: SampleTime + 3_600_000, KeyTag: KeyTag(ctx.Origin, "dealer-1", ctx.Table, "hand-1"),
 		Request: BytesOf("request", 32), Instance: 1}
 }
 
+// Slots are sources of a plan: n slots.
 func Slots(n int) (plan []Source) {
 	for i := range n {
 		plan = append(plan, Source{Source: 1,
@@ -205,6 +214,7 @@ func Slots(n int) (plan []Source) {
 	return plan
 }
 
+// Beacon is the source of a plan with this round.
 func Beacon(round uint64) Source {
 	return Source{Source: 2, Chain: BytesOf("chain", 32), Round: round}
 }
@@ -409,10 +419,12 @@ func (s *samples) addEvents() {
 // AdminSigner is the Ed25519 key of an administrator.
 func AdminSigner(name string) ed25519.PrivateKey { return Signer("administrator " + name) }
 
+// AdminKey is an administrator's key, type byte first.
 func AdminKey(name string) Hexed {
 	return append(Hexed{1}, AdminSigner(name).Public().(ed25519.PublicKey)...)
 }
 
+// Admins are administrators of these names, each with a key of its own.
 func Admins(names ...string) (list []Admin) {
 	for _, n := range names {
 		list = append(list, Admin{n, AdminKey(n)})
@@ -464,6 +476,7 @@ func (s *samples) addDisclosures() {
 	(*s)[len(*s)-1].Passed = []string{"disclosure_extension 128", "disclosure_extension 255"}
 }
 
+// PlacesBelow are the places from 0 to n−1.
 func PlacesBelow(n uint64) (places []uint64) {
 	for p := range n {
 		places = append(places, p)
@@ -631,6 +644,7 @@ type keyTagCase struct {
 	Timed     bool
 }
 
+// KeyTagCases are keys in the form of a UUIDv7, and others.
 func KeyTagCases() []keyTagCase {
 	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
 	return []keyTagCase{
@@ -651,6 +665,7 @@ func KeyTagCases() []keyTagCase {
 	}
 }
 
+// DrawnValues are values within the ranges.
 func DrawnValues(ranges []uint32) (values []uint32) {
 	for i, k := range ranges {
 		values = append(values, 1+uint32(i*7919)%k)
@@ -658,6 +673,7 @@ func DrawnValues(ranges []uint32) (values []uint32) {
 	return values
 }
 
+// WholeContexts are contexts of each kind, to go from tape to root.
 func WholeContexts() (all []Context) {
 	for _, change := range []func(*Context){
 		func(*Context) {},
@@ -690,8 +706,10 @@ func HybridLike(n uint64) Hexed {
 	return k
 }
 
+// Letters are n letters.
 func Letters(n uint64) string { return strings.Repeat("a", int(n)) }
 
+// EventOf is the entry of an event.
 func EventOf(e Event) Entry { return Entry{Identity: "a", Credential: "a", Event: &e} }
 
 // Committed is a list of values with salts, and the leaves by the reference.
@@ -702,6 +720,7 @@ type Committed struct {
 	Leaves [][]byte
 }
 
+// NewCommitted has n values.
 func NewCommitted(n int) (c Committed) {
 	c.Salts = BytesOf("salts of a deck", 32*n)
 	c.Tag = [16]byte(Tag(BytesOf("commitment", 32), BytesOf("context", n)))
@@ -713,6 +732,7 @@ func NewCommitted(n int) (c Committed) {
 	return c
 }
 
+// Hashes are hashes as byte strings.
 func Hashes(hashes []tlog.Hash) (out [][]byte) {
 	for _, h := range hashes {
 		out = append(out, bytes.Clone(h[:]))

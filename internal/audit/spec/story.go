@@ -64,6 +64,7 @@ func (s *Story) Dated(e Entry) Entry {
 	return e
 }
 
+// Genesis is the body of entry 0.
 func (s *Story) Genesis() *Genesis { return s.Entries[0].Genesis }
 
 // tape is the tape of the next commit.
@@ -71,6 +72,7 @@ func (s *Story) tape(c *Context) Hexed {
 	return BytesOf(fmt.Sprint("tape ", len(s.Entries)), TapeLen(c))
 }
 
+// Start is the start of a daemon.
 func (s *Story) Start() Entry {
 	return Entry{Event: &Event{Kind: 1, Build: BytesOf("executable", 32), Config: BytesOf("configuration", 32),
 		Version: "1.0.0", Kernel: "6.8.0", VDSO: 2}}
@@ -111,6 +113,7 @@ func InPublic(d *Deal) {
 	}
 }
 
+// Planned gives a context its plan.
 func Planned(plan ...Source) func(*Context) { return func(c *Context) { c.Plan = plan } }
 
 // ChildOf makes a context one of a child of id.
@@ -121,6 +124,7 @@ func ChildOf(id uint64, positions ...uint16) func(*Context) {
 	}
 }
 
+// ToAuditors makes a context one whose tape is for auditors.
 func ToAuditors(c *Context) { c.Disclosure = 2 }
 
 // StorySlot is slot number i at a table: its bytes and their hash.
@@ -142,17 +146,22 @@ func (s *Story) Reveal(id uint64, places []uint64, changes ...func(*Reveal)) Ent
 	return Entry{Reveal: &r}
 }
 
+// FinalReveal makes a reveal the last entry in front of the close.
 func FinalReveal(r *Reveal) { r.Final = true }
 
+// Exposed makes a reveal one of a card that was seen by mistake.
 func Exposed(r *Reveal) { r.Exposed = true }
 
 // Runs are what a deal deals.
 func Runs(list ...Run) func(*Deal) { return func(d *Deal) { d.Runs = list } }
 
+// Final makes a deal the last entry in front of the close.
 func Final(d *Deal) { d.Final = true }
 
+// Under has a deal name the checkpoint of this size.
 func Under(n uint64) func(*Deal) { return func(d *Deal) { d.Checkpoint = n } }
 
+// Mix reveals the values of a plan.
 func (s *Story) Mix(id uint64, values ...Value) Entry {
 	return Entry{Mix: &Mix{Shuffle: id, Checkpoint: id + 1, Values: values}}
 }
@@ -195,8 +204,10 @@ func sealedUnder(key uint64, more int) func(*Close) {
 	return func(c *Close) { c.Form, c.Key, c.Tape = 2, key, BytesOf("sealed", len(c.Tape)+more) }
 }
 
+// Void gives a close its reason.
 func Void(reason uint8) func(*Close) { return func(c *Close) { c.Reason = reason } }
 
+// TapeLost makes a close one without its tape.
 func TapeLost(c *Close) { c.Reason, c.Form, c.Tape = 10, 0, nil }
 
 // Encoded is the story so far as encodings.
@@ -207,6 +218,7 @@ func (s *Story) Encoded() (ledger [][]byte) {
 	return ledger
 }
 
+// Key is a key entry, by an operator's command.
 func (s *Story) Key(k Key) Entry {
 	return Entry{Identity: "operator", Credential: "operator", Key: &k}
 }
@@ -221,14 +233,17 @@ func (s *Story) Disclosure(name string, auditors ...string) Entry {
 	return s.Key(k)
 }
 
+// Auditor puts the auditor key of that name into force.
 func (s *Story) Auditor(name string) Entry {
 	return s.Key(Key{Subject: 3, Public: AuditorKey(name)})
 }
 
+// Retire retires a key.
 func (s *Story) Retire(subject uint8, key Hexed) Entry {
 	return s.Key(Key{Subject: 5, Retired: subject, ID: KeyID(key), From: s.Now})
 }
 
+// WithAuditors gives a genesis the auditor keys of these names.
 func WithAuditors(names ...string) func(*Genesis) {
 	return func(g *Genesis) {
 		for _, n := range names {
@@ -237,6 +252,7 @@ func WithAuditors(names ...string) func(*Genesis) {
 	}
 }
 
+// Operator is an event by an operator's command.
 func Operator(e Event) Entry {
 	return Of("operator", EventOf(e))
 }
@@ -264,6 +280,7 @@ func (s *Story) Credential(identity string, role uint8, changes ...func(*Holder)
 	}}, changes...)...)}
 }
 
+// Revoke revokes a credential.
 func (s *Story) Revoke(id string) Entry {
 	return Entry{Holder: &Holder{Kind: 2, ID: id, Reason: "lost"}}
 }
@@ -304,6 +321,7 @@ func (s *Story) Administrator(change uint8, name, key string) Entry {
 	return s.Key(k)
 }
 
+// TwoPersons changes which acts need two administrators.
 func (s *Story) TwoPersons(delay uint32, acts ...uint16) Entry {
 	return s.Key(Key{Subject: 7, Acts: acts, Delay: delay})
 }
@@ -313,11 +331,13 @@ func WithTwo(acts ...uint16) func(*Genesis) {
 	return func(g *Genesis) { g.Admins, g.TwoPersons, g.Delay = Admins("alice", "bob"), acts, 10 }
 }
 
+// Production makes a genesis one of production.
 func Production(g *Genesis) {
 	g.Production = true
 	TwoAdmins(g)
 }
 
+// KillSwitch sets or clears a kill switch.
 func KillSwitch(set bool, scope uint8, table string, deck Hexed) Entry {
 	k := Event{Kind: 5, Scope: scope, Table: table, Deck: deck, Reason: "checked"}
 	if set {
@@ -374,8 +394,10 @@ func (s *Story) Continued(parent uint64, positions ...uint16) (id uint64) {
 	return id
 }
 
+// MLDSASize is the size of the checkpoint of MLDSANote.
 const MLDSASize = 11
 
+// MLDSARoot is its root.
 var MLDSARoot = make([]byte, 32)
 
 // MLDSANote is a signed checkpoint of the house with lines that follow its own.
@@ -385,6 +407,7 @@ func MLDSANote(lines ...string) []byte {
 	return []byte(Note(text, append([]string{own}, lines...)...))
 }
 
+// WitnessLine is the cosignature of that checkpoint by the ML-DSA-44 key of an owner.
 func WitnessLine(owner string, time uint64) string {
 	return MLDSALine("witness.example/"+owner, owner, time, SampleOrigin, MLDSASize, MLDSARoot)
 }
@@ -431,10 +454,12 @@ func (h *House) Text(n int) string {
 	return Checkpoint(SampleOrigin, uint64(n), Root(h.Leaves[:n]))
 }
 
+// Signed is the signed checkpoint over the first n entries.
 func (h *House) Signed(n int) string {
 	return Note(h.Text(n), Sign(h.Text(n), SampleOrigin, Signer(HouseKey)))
 }
 
+// Cosigned is Signed with the lines of two witnesses.
 func (h *House) Cosigned(n int) string {
 	return h.Signed(n) + Cosign(h.Text(n), "witness.example/w1", Signer("w1"), 1_790_000_000) +
 		Cosign(h.Text(n), "witness.example/w2", Signer("w2"), 1_790_000_001)
@@ -445,6 +470,7 @@ func (h *House) Receipt(i, n int, signed string) string {
 	return Receipt(h.Entries[i], uint64(i), Path(i, h.Leaves[:n]), signed)
 }
 
+// HouseVerifier is the verifier of a verifier key, by the library of signed notes.
 func HouseVerifier(t testing.TB, vkey string) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(vkey)

@@ -10,6 +10,7 @@ import (
 
 // From the fields of the data files to the values of the package.
 
+// Value is the entry as the package has it.
 func (e Entry) Value() audit.Entry {
 	out := audit.Entry{Time: int64(e.Time), Actor: audit.Actor{Identity: e.Identity, Credential: e.Credential}}
 	switch {
@@ -91,6 +92,7 @@ func array(b Hexed) (a [32]byte) {
 	return a
 }
 
+// Body is the body as the package has it.
 func (g *Genesis) Body() *audit.Genesis {
 	out := &audit.Genesis{Revision: g.Revision, Origin: g.Origin, Production: g.Production, SigningKey: g.SigningKey,
 		Policy: []byte(g.Policy),
@@ -107,6 +109,7 @@ func (g *Genesis) Body() *audit.Genesis {
 	return out
 }
 
+// Value is the context as the package has it.
 func (c *Context) Value() *audit.Context {
 	out := &audit.Context{Origin: c.Origin, Genesis: array(c.Genesis), Production: c.Production, Table: c.Table,
 		DeckHash: array(c.DeckHash),
@@ -135,6 +138,7 @@ func (c *Context) Value() *audit.Context {
 	return out
 }
 
+// Body is the body as the package has it.
 func (c *Commit) Body() *audit.Commit {
 	return &audit.Commit{Context: c.Context.Value(), Commitment: array(c.Commitment), DeckRoot: array(c.DeckRoot),
 		Serial: c.Serial, Previous: c.Previous, CloseBy: int64(c.CloseBy), GameRef: c.GameRef,
@@ -146,6 +150,7 @@ func (m *Mix) body() *audit.Mix {
 	return &audit.Mix{Shuffle: m.Shuffle, Checkpoint: m.Checkpoint, Values: MixValues(m.Values)}
 }
 
+// Body is the body as the package has it.
 func (d *Deal) Body() *audit.Deal {
 	out := &audit.Deal{Shuffle: d.Shuffle, First: int(d.First), Checkpoint: d.Checkpoint, Final: d.Final,
 		Asked: d.Asked.value(), Blind: d.Blind.value(), Extensions: extensions(d.Extensions)}
@@ -215,6 +220,7 @@ func FaultOf(err error) string {
 	return "neither: " + err.Error()
 }
 
+// MixValues are the values as the package has them.
 func MixValues(values []Value) (out []audit.MixValue) {
 	for _, v := range values {
 		value := audit.MixValue{Source: audit.Source(v.Source), Cut: uint16(v.Cut)}

@@ -27,6 +27,7 @@ const vectorStatus = "frozen-with-the-first-release"
 // aboutBytes stands in every file.
 const aboutBytes = "Byte strings are lower-case hex. bytesOf(name, n), where a note says it, is SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to n bytes."
 
+// NewHead is the head of the data file of that name.
 func NewHead(name string, about ...string) VectorHead {
 	return VectorHead{Format: "shuffled/v1/vectors/" + name, Status: vectorStatus, About: append(about, aboutBytes)}
 }
@@ -139,6 +140,7 @@ func Seeds[T any](f *testing.F, atLeast int, corpus []T) {
 	}
 }
 
+// LeafVector is a case of testdata/hashes.json.
 type LeafVector struct {
 	Name     string `json:"name"`
 	Tag      Hexed  `json:"tag"`
@@ -148,6 +150,7 @@ type LeafVector struct {
 	Leaf     Hexed  `json:"leaf"`
 }
 
+// PlaceVector is a case of testdata/hashes.json.
 type PlaceVector struct {
 	Name      string `json:"name"`
 	Seed      Hexed  `json:"seed"`
@@ -156,6 +159,7 @@ type PlaceVector struct {
 	Positions []int  `json:"positions"`
 }
 
+// ShiftVector is a case of testdata/hashes.json.
 type ShiftVector struct {
 	Name   string   `json:"name"`
 	Seed   Hexed    `json:"seed"`
