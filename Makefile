@@ -113,7 +113,8 @@ fips:
 	CGO_ENABLED=0 GOFIPS140=v1.26.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS:%=./internal/%)
-FIPS = shuffle entropy outcome audit seal disclosure beacon selftest keys witness
+FIPS = shuffle entropy outcome audit audit/openings audit/trust audit/rules audit/answers seal disclosure beacon \
+	selftest keys witness
 
 # The same for the other modules, and for the packages that keep and check the ledger.
 fips-all: fips
@@ -176,7 +177,7 @@ race:
 
 # Every package except internal/process, which measures memory, because the detector takes
 # several times as much. The packages of RACE_SHORT use few goroutines.
-RACE_SHORT = audit fsck inspect keys shuffle verify
+RACE_SHORT = audit audit/openings audit/trust audit/rules audit/answers fsck inspect keys shuffle verify
 RACE_LONG = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
 # The answers of 4,096 deals do not fit the default deadlines under the detector.
 RACE_SLOW = ^(TestManyDeals)$$

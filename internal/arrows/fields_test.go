@@ -17,13 +17,14 @@ const mostFields = 20
 // lists are structs with more fields, each of which is an element of a list that others
 // read: a message, a configuration, a command line.
 var lists = map[string]string{
-	"cmd/shuffled.cli":        "commands",
-	"internal/config.Config":  "sections of the configuration file",
-	"internal/config.Limits":  "settings of the configuration file",
-	"internal/follow.Event":   "members of a JSON message",
-	"internal/inspect.Report": "members of a JSON report",
-	"internal/verify.Verdict": "members of a JSON report",
-	"perf/load.Report":        "members of a JSON report",
+	"cmd/shuffled.cli":          "commands",
+	"internal/audit/spec.Event": "members of an entry in the data files",
+	"internal/config.Config":    "sections of the configuration file",
+	"internal/config.Limits":    "settings of the configuration file",
+	"internal/follow.Event":     "members of a JSON message",
+	"internal/inspect.Report":   "members of a JSON report",
+	"internal/verify.Verdict":   "members of a JSON report",
+	"perf/load.Report":          "members of a JSON report",
 }
 
 // large are structs that have more fields, and how many: to be divided.

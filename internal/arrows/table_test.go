@@ -56,8 +56,29 @@ var table = map[string]row{
 		ours: []string{"internal/shuffle", "internal/entropy"},
 	},
 	"internal/audit": {
-		why:  "formats and rules, the same for the sequencer and for a stranger",
-		ours: []string{"internal/shuffle", "internal/known"}, pure: true,
+		why:  "formats, hashes and signed texts, the same for the sequencer and for a stranger",
+		ours: []string{"internal/shuffle"}, pure: true,
+	},
+	"internal/audit/openings": {
+		why:  "the evidence of one shuffle; knows no ledger and no policy",
+		ours: []string{"internal/audit", "internal/shuffle"}, pure: true,
+	},
+	"internal/audit/trust": {
+		why:  "whose signatures count; knows neither rules nor cards",
+		ours: []string{"internal/audit"}, pure: true,
+	},
+	"internal/audit/rules": {
+		why:  "rules and state of a ledger, the same for the sequencer and for a stranger",
+		ours: []string{"internal/audit", "internal/audit/trust", "internal/shuffle"}, pure: true,
+	},
+	"internal/audit/answers": {
+		why: "known answers of package audit and of those made of it, from one excerpt of the data files",
+		ours: []string{"internal/audit", "internal/audit/openings", "internal/audit/trust", "internal/audit/rules",
+			"internal/shuffle", "internal/known"}, pure: true,
+	},
+	"internal/audit/spec": {
+		why:  "docs/SPEC.md once more, from its text alone, for the tests of package audit and of those made of it",
+		ours: []string{"internal/audit", "internal/shuffle", "internal/known"}, testOnly: true,
 	},
 	"internal/audit/codegen": {
 		why:     "prints the registry of codes, and must work where the code that it prints does not build",
@@ -76,39 +97,42 @@ var table = map[string]row{
 		ours: []string{"internal/audit", "internal/shuffle"}, pure: true,
 	},
 	"internal/verify": {
-		why:  "a verdict needs evidence, and neither house nor network",
-		ours: []string{"internal/beacon", "internal/terms", "internal/audit", "internal/shuffle"},
+		why: "a verdict needs evidence, and neither house nor network",
+		ours: []string{"internal/beacon", "internal/terms", "internal/audit", "internal/audit/openings",
+			"internal/audit/rules", "internal/audit/trust", "internal/shuffle"},
 	},
 	"internal/bundle": {
 		why:  "a directory of evidence: its form, a reader and a writer",
-		ours: []string{"internal/audit", "internal/process", "internal/shuffle"},
+		ours: []string{"internal/audit", "internal/audit/trust", "internal/process", "internal/shuffle"},
 	},
 	"internal/inspect": {
 		why: "judges a whole ledger, from a bundle or whatever else holds the evidence",
 		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/terms",
-			"internal/audit",
+			"internal/audit", "internal/audit/openings", "internal/audit/rules", "internal/audit/trust",
 			"internal/shuffle"},
 	},
 	"internal/ledger": {
 		why:  "rows, heads and the store of a ledger, and what its readers see; orders and signs nothing",
-		ours: []string{"internal/witness/gateway", "internal/audit"},
+		ours: []string{"internal/witness/gateway", "internal/audit", "internal/audit/rules", "internal/audit/trust"},
 	},
 	"internal/ledger/cosign": {
 		why:  "has witnesses cosign heads, and does not know who made these",
-		ours: []string{"internal/ledger", "internal/witness/gateway", "internal/audit"},
+		ours: []string{"internal/ledger", "internal/witness/gateway", "internal/audit", "internal/audit/trust"},
 	},
 	"internal/ledger/sequencer": {
 		why: "orders and signs entries; what they mean is audit's",
 		ours: []string{"internal/ledger", "internal/ledger/cosign", "internal/witness/gateway", "internal/audit",
+			"internal/audit/rules", "internal/audit/trust",
 			"internal/process"},
 	},
 	"internal/recall": {
 		why:  "finds shuffles by the indexes of entries, and writes none",
-		ours: []string{"internal/ledger", "internal/audit"},
+		ours: []string{"internal/ledger", "internal/audit", "internal/audit/rules"},
 	},
 	"internal/follow": {
-		why:  "tells what the entries say, after they are durable; writes none",
-		ours: []string{"internal/ledger", "internal/ledger/sequencer", "internal/audit", "internal/shuffle"},
+		why: "tells what the entries say, after they are durable; writes none",
+		ours: []string{"internal/ledger", "internal/ledger/sequencer", "internal/audit", "internal/audit/rules",
+			"internal/shuffle"},
 	},
 	"internal/seal": {
 		why:  "seals bytes for the store; of a shuffle it knows how long a tape is",
@@ -127,23 +151,26 @@ var table = map[string]row{
 		ours: []string{"internal/audit", "internal/shuffle", "internal/known"},
 	},
 	"internal/dealer/api": {
-		why:  "requests of the dealer, judged without a ledger, and its answers",
-		ours: []string{"internal/audit", "internal/near", "internal/shuffle", "internal/wire"},
+		why: "requests of the dealer, judged without a ledger, and its answers",
+		ours: []string{"internal/audit", "internal/audit/openings", "internal/near", "internal/shuffle",
+			"internal/wire"},
 	},
 	"internal/dealer/record": {
 		why: "what a ledger holds of a shuffle, and what its tape opens",
 		ours: []string{"internal/dealer/api", "internal/ledger", "internal/ledger/sequencer", "internal/audit",
+			"internal/audit/openings", "internal/audit/rules",
 			"internal/outcome", "internal/shuffle", "internal/entropy", "internal/seal"},
 	},
 	"internal/dealer/blind": {
 		why: "what house and co-dealer ask of each other, which a plain deal does not meet",
 		ours: []string{"internal/dealer/api", "internal/dealer/record", "internal/ledger",
-			"internal/ledger/sequencer", "internal/audit"},
+			"internal/ledger/sequencer", "internal/audit", "internal/audit/openings", "internal/audit/trust"},
 	},
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",
 		ours: []string{"internal/dealer/api", "internal/dealer/record", "internal/dealer/blind", "internal/ledger",
-			"internal/ledger/sequencer", "internal/audit", "internal/terms", "internal/outcome", "internal/shuffle",
+			"internal/ledger/sequencer", "internal/audit", "internal/audit/openings", "internal/audit/rules",
+			"internal/terms", "internal/outcome", "internal/shuffle",
 			"internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
 	},
 	"internal/dealer/batch": {
@@ -151,12 +178,13 @@ var table = map[string]row{
 		ours: []string{"internal/dealer", "internal/dealer/api", "internal/ledger", "internal/audit"},
 	},
 	"internal/witness": {
-		why:  "sees checkpoints and proofs, never a shuffle",
-		ours: []string{"internal/audit", "internal/outbound", "internal/process", "internal/witness/gateway"},
+		why: "sees checkpoints and proofs, never a shuffle",
+		ours: []string{"internal/audit", "internal/audit/trust", "internal/outbound", "internal/process",
+			"internal/witness/gateway"},
 	},
 	"internal/witness/gateway": {
 		why:  "asks witnesses for cosignatures of a log, of which it knows heads and proofs",
-		ours: []string{"internal/audit"},
+		ours: []string{"internal/audit", "internal/audit/trust"},
 	},
 	"lab": {
 		why:  "measures the generator and the shuffle that the daemon uses",
@@ -197,7 +225,8 @@ var table = map[string]row{
 	},
 	"internal/selftest": {
 		why: "known answers of all that a daemon and a verifier compute with, from bytes in the binary alone",
-		ours: []string{"internal/known", "internal/shuffle", "internal/entropy", "internal/audit", "internal/seal",
+		ours: []string{"internal/known", "internal/shuffle", "internal/entropy", "internal/audit",
+			"internal/audit/answers", "internal/seal",
 			"internal/disclosure", "internal/beacon"}, pure: true,
 	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
@@ -219,25 +248,28 @@ var table = map[string]row{
 	"internal/fsck": {
 		why: "holds the rows of a store against the evidence in them",
 		ours: []string{"internal/store", "internal/ledger", "internal/ledger/sequencer", "internal/inspect",
-			"internal/seal", "internal/audit", "internal/shuffle"},
+			"internal/seal", "internal/audit", "internal/audit/openings", "internal/audit/trust", "internal/shuffle"},
 	},
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
 		ours: []string{"internal/near", "internal/dealer", "internal/dealer/api", "internal/dealer/batch",
 			"internal/follow", "internal/ledger",
-			"internal/ledger/sequencer", "internal/verify", "internal/terms", "internal/audit", "internal/wire",
+			"internal/ledger/sequencer", "internal/verify", "internal/terms", "internal/audit",
+			"internal/audit/openings", "internal/audit/rules", "internal/audit/trust", "internal/wire",
 			"internal/config", "web"},
 	},
 	"internal/wire": {why: "values that JSON writes in more than one way", pure: true},
 	"client": {
 		why: "for game back ends, which check what they are told",
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
-		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon",
+		ours: []string{"internal/audit", "internal/audit/openings", "internal/audit/trust", "internal/verify",
+			"internal/terms", "internal/shuffle", "internal/beacon",
 			"internal/outbound", "internal/wire", "internal/process"},
 	},
 	"internal/codealer": {
 		why: "asks the co-dealer of a house as any house would, and writes no entry",
-		ours: []string{"client", "internal/audit", "internal/dealer/api", "internal/dealer/blind",
+		ours: []string{"client", "internal/audit", "internal/audit/trust", "internal/dealer/api",
+			"internal/dealer/blind",
 			"internal/dealer/record", "internal/ledger", "internal/process"},
 	},
 	"internal/term": {
@@ -254,7 +286,8 @@ var table = map[string]row{
 	},
 	"internal/cli/ticket": {
 		why: "lists of tickets, for the house, its entrants and auditors; asks no daemon",
-		ours: []string{"internal/audit", "internal/cli/player", "internal/keys", "internal/term", "internal/terms",
+		ours: []string{"internal/audit", "internal/audit/openings", "internal/cli/player", "internal/keys",
+			"internal/term", "internal/terms",
 			"internal/verify"},
 	},
 	"internal/cli/operate": {
@@ -263,7 +296,8 @@ var table = map[string]row{
 	},
 	"internal/cli/place": {
 		why: "where commands find configuration, key files, database and a ledger that nobody serves",
-		ours: []string{"internal/audit", "internal/build", "internal/config", "internal/keys", "internal/ledger",
+		ours: []string{"internal/audit", "internal/audit/rules", "internal/audit/trust", "internal/build",
+			"internal/config", "internal/keys", "internal/ledger",
 			"internal/ledger/sequencer", "internal/near", "internal/outbound", "internal/process", "internal/seal",
 			"internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/term",
 			"internal/witness"},
@@ -274,7 +308,8 @@ var table = map[string]row{
 	},
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon, and checks of a host; deals nothing",
-		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote",
+		ours: []string{"client", "internal/audit", "internal/audit/rules", "internal/audit/trust",
+			"internal/cli/place", "internal/cli/remote",
 			"internal/cli/serving", "configs", "deploy", "internal/config", "internal/entropy", "internal/httpapi",
 			"internal/keys", "internal/ledger", "internal/ledger/sequencer", "internal/outbound", "internal/process",
 			"internal/recall", "internal/seal", "internal/shuffle", "internal/store", "internal/term",
@@ -282,7 +317,8 @@ var table = map[string]row{
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
-		ours: []string{"internal/audit", "internal/build", "internal/bundle", "internal/cli/place",
+		ours: []string{"internal/audit", "internal/audit/openings", "internal/audit/trust", "internal/build",
+			"internal/bundle", "internal/cli/place",
 			"internal/cli/player", "internal/cli/remote", "internal/cli/ticket", "internal/config",
 			"internal/disclosure", "internal/fsck", "internal/inspect", "internal/keys", "internal/ledger",
 			"internal/seal", "internal/shuffle", "internal/store", "internal/term", "internal/terms",
@@ -290,7 +326,8 @@ var table = map[string]row{
 	},
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
-		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/host", "internal/cli/place",
+		ours: []string{"client", "internal/audit", "internal/audit/openings", "internal/cli/audit",
+			"internal/cli/host", "internal/cli/place",
 			"internal/config", "internal/dealer", "internal/dealer/api", "internal/entropy", "internal/keys",
 			"internal/ledger", "internal/ledger/sequencer", "internal/needle", "internal/process", "internal/seal",
 			"internal/shuffle", "internal/store", "internal/term", "internal/verify"},
@@ -302,7 +339,7 @@ var table = map[string]row{
 	"perf/load": {
 		why: "loads a running daemon and verifies what it acknowledged, as a stranger would",
 		// Idempotency keys are the client's; a published deck is known by its hash.
-		ours: []string{"client", "internal/audit", "internal/shuffle"},
+		ours: []string{"client", "internal/audit", "internal/audit/openings", "internal/shuffle"},
 	},
 	"cmd/shuffled": {
 		why:  "the only place where everything meets",
@@ -320,7 +357,8 @@ var table = map[string]row{
 	"perf/cmd/shuffled-bench": {
 		why: "the command that loads a daemon",
 		ours: []string{
-			"perf/load", "client", "internal/audit", "internal/build", "internal/cli/remote", "internal/process",
+			"perf/load", "client", "internal/audit", "internal/audit/trust", "internal/build",
+			"internal/cli/remote", "internal/process",
 			"internal/selftest", "internal/term",
 		},
 	},
@@ -337,7 +375,8 @@ var table = map[string]row{
 	"internal/inspect/inspecttest": {
 		why: "writes ledgers to inspect, honest ones and others",
 		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/beacon/beacontest",
-			"internal/audit", "internal/shuffle", "internal/terms"}, testOnly: true,
+			"internal/audit", "internal/audit/openings", "internal/audit/rules", "internal/shuffle",
+			"internal/terms"}, testOnly: true,
 	},
 	"internal/beacon/beacontest": {
 		why:     "rounds that a beacon published, for tests",
@@ -484,8 +523,10 @@ var monopolies = []monopoly{
 	{"shuffled/lab/controls", map[string]string{"lab/cmd/shuffled-lab": "lab selftest", "lab/lesson": "their fractions"}},
 	// Nothing that is dealt or kept secret may come from a generator that can be seeded. Benchmarks compare against it.
 	{"math/rand", map[string]string{"perf/bench": "the rival"}},
-	{"math/rand/v2", map[string]string{"perf/bench": "the rival", "perf/growth": "noise"}},
+	{"math/rand/v2", map[string]string{"perf/bench": "the rival", "perf/growth": "noise",
+		"internal/audit/spec": "values in the data files"}},
 	{"testing", map[string]string{
+		"internal/audit/spec":          "holds data files against the reference",
 		"internal/testdb":              "hands out databases to tests",
 		"internal/store/storetest":     "is a test suite",
 		"internal/keys/keystest":       "runs an HSM and a KMS for tests",

@@ -32,7 +32,7 @@ const (
 )
 
 // excerpts are the selftest.json of each package, and what stands in it.
-var excerpts = map[string][]pick{"shuffle": shufflePicks, "audit": auditPicks, "disclosure": disclosurePicks}
+var excerpts = map[string][]pick{"shuffle": shufflePicks, "audit/answers": auditPicks, "disclosure": disclosurePicks}
 
 var shufflePicks = []pick{
 	{"runs", shuffleData, "runs", []string{"all of 52 cards", "all of 416 cards", "52 cards, lanes about the limits",

@@ -60,7 +60,7 @@ var chapter3 = []Row{
 				"one request is one shuffle for ever, however often it comes; no tape is drawn for a repeat", "TestNotRepeated", "TestCopies", "TestLyingKeys"),
 			tests("internal/dealer",
 				"a copy of a request at another daemon, while the first is written, may cost a tape, which nobody sees; its answer is the first one", "TestCopies", "TestLyingKeyLatched", "TestLyingKeyOfAChild"),
-			tests("internal/audit", "serials have no gaps, and each commit has one close", "TestLegalityVectors",
+			tests("internal/audit/rules", "serials have no gaps, and each commit has one close", "TestLegalityVectors",
 				"TestLegalityAgreesWithModel"),
 		},
 		NotShown: "Memory of more than eight games. That the platform's generator keeps nothing: row 9. Tapes that a changed program drew and did not commit to: row 5.",

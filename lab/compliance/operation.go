@@ -68,8 +68,10 @@ var operation = []Row{
 		Clauses:     "[NIST IR 8213 draft]",
 		Requirement: "Values are committed to before they are used, signed, and linked to all earlier ones.",
 		Evidence: []Evidence{
-			tests("internal/audit", "commitment, deck root and openings; one encoding of each entry",
-				"TestFromTapeToRoot", "TestHashVectors", "TestOpeningFails", "TestOpeningsElsewhere", "TestBadEntries"),
+			tests("internal/audit/openings", "commitment, deck root and openings", "TestFromTapeToRoot",
+				"TestOpeningFails", "TestOpeningsElsewhere"),
+			tests("internal/audit/answers", "the published hashes", "TestHashVectors"),
+			tests("internal/audit", "one encoding of each entry", "TestBadEntries"),
 			tests("internal/verify", "each byte of some honest files, changed to three other values, is refused", "TestEveryByteCounts"),
 			document("docs/SPEC.md", "6 Commitment and openings", "what is committed to"),
 		},

@@ -34,7 +34,7 @@ func Calls() []Call {
 		{"lab/controls", "", "outcome.Raw", "honest bytes for shufflers with a fault", None},
 		{"internal/shuffle", "keystream", "cipher.NewCTR",
 			"the public keystream of a mix, from players' values and a beacon: no random bytes", Moves},
-		{"internal/audit", "Salts", "cipher.NewCTR", "salts, from the tape: no random bytes", None},
+		{"internal/audit/openings", "Salts", "cipher.NewCTR", "salts, from the tape: no random bytes", None},
 		{"internal/selftest", "", "cipher.NewCTR", "known-answer test of the keystream", None},
 		{"lab/exact", "newSequence", "cipher.NewCTR", "a fixed choice of cases for lab prove", None},
 		{"lab/cmd/shuffled-lab", "", "cipher.NewCTR", "which of a shoe's equal cards a file means", None},

@@ -37,20 +37,21 @@ type run struct {
 	args         []string
 }
 
-// unit are the tests of internal/audit about what faults are planted in.
+// unit are the tests of internal/audit/openings about what faults are planted in.
 const unit = `^(Test.*(DeckRoot|Opening|Hash|Order|Child|Given|Salt|FromTapeToRoot|Commitment).*)$`
 
 var layers = []layer{
 	{"known answers", true, []run{{".", "shuffled", []string{"selftest"}}}},
 	{"vectors", true, []run{
 		{"internal/shuffle", "shuffle.test", []string{"-test.run=^TestVectors$"}},
-		{"internal/audit", "audit.test", []string{"-test.run=^(TestHashVectors|TestPlaceVectors)$"}},
+		{"internal/audit/answers", "answers.test", []string{"-test.run=^TestHashVectors$"}},
+		{"internal/audit/openings", "openings.test", []string{"-test.run=^TestPlaceVectors$"}},
 	}},
 	{"Coq", false, []run{{"test/proof", "proof.test", []string{"-test.failfast",
 		"-test.run=^(TestTapes|TestSizes|TestMixesOfSeeds|TestShiftsOfSeeds)$"}}}},
 	{"unit tests", false, []run{
 		{"internal/shuffle", "shuffle.test", []string{"-test.short", "-test.failfast", "-test.skip=^(TestVectors|TestReferenceAgrees)"}},
-		{"internal/audit", "audit.test", []string{"-test.short", "-test.failfast", "-test.run=" + unit,
+		{"internal/audit/openings", "openings.test", []string{"-test.short", "-test.failfast", "-test.run=" + unit,
 			"-test.skip=Vectors"}},
 	}},
 	// The program runs its known answers first, and would stop there: these are the proofs of lab prove alone.
@@ -67,7 +68,8 @@ var programs = []struct {
 	quick          bool // for quick layers
 }{
 	{"shuffled", ".", "./cmd/shuffled", true}, {"shuffle.test", ".", "./internal/shuffle", true},
-	{"audit.test", ".", "./internal/audit", true}, {"exact.test", "lab", "./exact", false},
+	{"answers.test", ".", "./internal/audit/answers", true}, {"openings.test", ".", "./internal/audit/openings", true},
+	{"exact.test", "lab", "./exact", false},
 	{"proof.test", "test", "./proof", false},
 }
 
