@@ -1,9 +1,9 @@
-// Package audit is the evidence of shuffled as bytes, and the rules those bytes obey: entries, commitments, salts, deck
-// roots, openings, receipts, transcripts, and the legality of one entry after another. docs/SPEC.md is the same text
-// for other implementations; each function names its section.
+// Package audit is the evidence of shuffled as bytes: entries with their codes and hashes, keys, checkpoints, receipts,
+// and the names of the rules. Packages in its directory have the rest: openings the evidence of one shuffle, trust
+// whose signatures count, rules what may come next. docs/SPEC.md is the same text for other implementations; each
+// function names its section.
 //
-// It is pure: no clock, no randomness, no files, no network. The sequencer and
-// the offline verifier call the same functions, so a rule stands in one place.
+// It is pure: no clock, no randomness, no files, no network.
 //
 // Everything that is hashed or signed is length-prefixed binary with exactly one encoding: parsing and encoding again
 // gives the same bytes. JSON appears only around exact bytes, in transcripts.

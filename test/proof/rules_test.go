@@ -12,7 +12,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestRules: internal/audit and the extracted step reach the same verdicts on random
+// TestRules: internal/audit/rules and the extracted step reach the same verdicts on random
 // sequences of commits, deals, reveals and closes, whose entries are often wrong by one.
 // The model lacks the rule that an earlier serial of a table must begin first. That rule
 // only refuses more, so the entries that it refuses are left out.

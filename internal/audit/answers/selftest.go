@@ -9,13 +9,13 @@ import (
 	"shuffled/internal/known"
 )
 
-// selfTestJSON has cases of the data files in testdata, word for word. Embedded, so
+// selfTestJSON has cases of the data files of package audit, word for word. Embedded, so
 // that the binary needs no file to test itself.
 //
 //go:embed selftest.json
 var selfTestJSON []byte
 
-// vectors are cases of the data files in testdata.
+// vectors are cases of the data files of package audit.
 type vectors struct {
 	VKey        string             `json:"vkey"`
 	Entries     []entryVector      `json:"entries"`
@@ -167,7 +167,7 @@ var embedded = sync.OnceValue(func() *vectors { return known.Load[vectors](selfT
 // SelfTest runs the known-answer test of that name on the embedded vectors. It panics if there is none.
 func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
 
-// selfTests are the known-answer tests, by name. The tests of this package run them on all of testdata.
+// selfTests are the known-answer tests, by name. Tests run those of hashes and transcripts on whole files.
 var selfTests = map[string]func(*known.Answers, *vectors){
 	"child": childrenTest, "slot-hash": slotsTest, "mix-seed": seedsTest,
 	"commitment": commitmentTest, "salts": saltsTest, "deck-root": deckRootTest, "opening": openingTest,

@@ -8,7 +8,7 @@ import (
 
 // The bad entries of testdata/entries.json. Want is the verdict of docs/SPEC.md
 // section 1.4, Field the field that a reader names.
-// badEntry is bytes that are no entry.
+// BadEntry is bytes that are no entry.
 type BadEntry struct {
 	Name  string `json:"name"`
 	Bytes Hexed  `json:"bytes"`

@@ -16,9 +16,8 @@ import (
 	"strconv"
 )
 
-// This file and reference_order_test.go do the hashes of docs/SPEC.md sections 1.5, 4 and 6 once more, slowly, from the
-// text alone. They share nothing with the package. The package is held against them, and the data files in testdata are
-// written by them.
+// This file does the hashes of docs/SPEC.md sections 1.5, 4 and 6 once more, slowly, from the text alone. It shares
+// nothing with the product, which is held against it, and the data files in testdata are written by it.
 
 // Join joins integers of fixed width and byte strings.
 func Join(parts ...any) []byte {
@@ -132,7 +131,7 @@ func Path(m int, leaves [][]byte) [][]byte {
 
 var errRefPath = errors.New("a path of another length")
 
-// refRootOf is the root to which leaf m of n and a path lead: the definition of refPath read backwards.
+// refRootOf is the root to which leaf m of n and a path lead: the definition of Path read backwards.
 func refRootOf(m, n int, leaf []byte, path [][]byte) ([]byte, error) {
 	if n == 1 {
 		if len(path) != 0 {

@@ -690,10 +690,10 @@ func WholeContexts() (all []Context) {
 	return all
 }
 
-// ForeignOf is the commit in the other ledger, foreignDeal a deal there.
+// ForeignOf is the commit in the other ledger, ForeignDeal a deal there.
 var ForeignOf, ForeignDeal = Foreign{7, BytesOf("leaf", 32)}, Foreign{8, BytesOf("deal", 32)}
 
-// ForeignHead is a checkpoint of the other ledger, and noDeal stands for no deal there.
+// ForeignHead is a checkpoint of the other ledger, and NoDeal stands for no deal there.
 var ForeignHead, NoDeal = Foreign{9, BytesOf("root", 32)}, Foreign{0, make(Hexed, 32)}
 
 // KeyLike is n bytes that begin as a point does, and as a signing key.

@@ -427,7 +427,7 @@ type House struct {
 	Leaves  [][]byte
 }
 
-const HouseKey = "1" // its signing key, as in newStory
+const HouseKey = "1" // its signing key, as in NewStory
 
 // NewHouse is a ledger of two shuffles, eleven entries.
 func NewHouse() *House {

@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// From the fields of the data files to the values of the package.
+// From the fields of the data files to the values of package audit.
 
 // Value is the entry as the package has it.
 func (e Entry) Value() audit.Entry {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The data files in testdata are for other implementations of docs/SPEC.md.
-// They are written by the reference in these tests, never by the package.
+// The data files in internal/audit/testdata are for other implementations of docs/SPEC.md.
+// They are written by this reference, never by the product.
 var update = flag.Bool("update", false, "write the data files in testdata from the reference implementation")
 
 // VectorHead starts every data file.
