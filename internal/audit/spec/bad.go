@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// BadEntry is bytes of testdata/entries.json that are no entry. Want is the verdict of docs/SPEC.md section 1.4, Field the
-// field that a reader names.
+// BadEntry is bytes of testdata/entries.json that are no entry. Want is the verdict of docs/SPEC.md section 1.4, Field
+// what a reader names.
 type BadEntry struct {
 	Name  string `json:"name"`
 	Bytes Hexed  `json:"bytes"`
