@@ -17,8 +17,8 @@ type Run struct {
 	Round     uint16 // of the game, counted from 1; 0 for none
 }
 
-// Aside reports whether nobody is to see the cards of the run: a burn or discard that is not public
-// is not opened before the tape is disclosed (docs/SPEC.md section 8).
+// Aside reports whether nobody is to see the cards of the run: a burn or discard that is not public is not opened
+// before the tape is disclosed (docs/SPEC.md section 8). What opens cards asks it of each run.
 func (r Run) Aside() bool {
 	return !r.Public && (r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard)
 }
