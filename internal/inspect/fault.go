@@ -101,34 +101,34 @@ func compareFaults(a, b Fault) int {
 // MaxFaults is how many faults a report lists. All are counted.
 const MaxFaults = 100_000
 
-// findings are the faults of one stage. It keeps the first MaxFaults, in the order of the
+// Findings are the faults of a report or of one stage of a check. They keep the first MaxFaults, in the order of the
 // stage, which does not depend on timing.
-type findings struct {
-	Kept  []Fault
-	Count map[string]uint64 // by code, all
+type Findings struct {
+	Faults     []Fault           `json:"faults"` // of a report: by place; of a pair Where is an origin
+	FaultCount uint64            `json:"fault_count"`
+	FaultCodes map[string]uint64 `json:"fault_codes"`
 }
 
-func (f *findings) add(faults ...Fault) {
+func newFindings() Findings { return Findings{Faults: []Fault{}, FaultCodes: map[string]uint64{}} }
+
+func (f *Findings) add(faults ...Fault) {
+	f.FaultCount += uint64(len(faults))
 	for _, x := range faults {
-		if f.Count == nil {
-			f.Count = make(map[string]uint64)
-		}
-		f.Count[x.Code]++
-		if len(f.Kept) < MaxFaults {
-			f.Kept = append(f.Kept, x)
+		f.FaultCodes[x.Code]++
+		if len(f.Faults) < MaxFaults {
+			f.Faults = append(f.Faults, x)
 		}
 	}
 }
 
-// merge returns the faults of all stages by place, at most MaxFaults, and how many there are of each code.
-func merge(stages ...*findings) (kept []Fault, count map[string]uint64) {
-	count = make(map[string]uint64)
+// merge returns the findings of all stages, by place.
+func merge(stages ...*Findings) Findings {
+	all := newFindings()
 	for _, s := range stages {
-		kept = append(kept, s.Kept...)
-		for code, n := range s.Count {
-			count[code] += n
-		}
+		all.Faults = append(all.Faults, s.Faults...)
+		sum(&all, s)
 	}
-	slices.SortFunc(kept, compareFaults)
-	return kept[:min(len(kept), MaxFaults)], count
+	slices.SortFunc(all.Faults, compareFaults)
+	all.Faults = all.Faults[:min(len(all.Faults), MaxFaults)]
+	return all
 }

@@ -13,14 +13,6 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// total returns how many faults there are of all codes.
-func total(codes map[string]uint64) (n uint64) {
-	for _, c := range codes {
-		n += c
-	}
-	return n
-}
-
 // compareTile compares a tile above the leaves with that of the source.
 func (f *fold) compareTile(level int, index uint64, want []byte) error {
 	data, where, err := f.src.Tile(f.ctx, level, index, len(want)/tlog.HashSize)
@@ -87,7 +79,7 @@ func (f *fold) actHeads(r *Report) error {
 // cosigned the newest cosigned checkpoint.
 func (f *fold) judgeTrust() {
 	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
-		f.faults.Count[CodeRotation] > 0 // why the key was not seen
+		f.faults.FaultCodes[CodeRotation] > 0 // why the key was not seen
 	if len(f.due) > 0 && !named {
 		key := f.due[0]
 		f.faults.add(fault(CodePinned, "",
@@ -145,8 +137,7 @@ func (f *fold) complete(r *Report) error {
 		r.Tables = append(r.Tables, TableCounts{name, *t})
 	}
 	r.Totals.share()
-	kept, count := merge(&f.faults, &f.judged)
-	r.Faults, r.FaultCodes = append(r.Faults, kept...), count
+	r.Findings = merge(&f.faults, &f.judged)
 	r.conclude()
 	return nil
 }
@@ -206,18 +197,12 @@ func (c *Counts) share() {
 
 // Add adds faults to a finished report.
 func (r *Report) Add(faults ...Fault) {
-	for _, f := range faults {
-		r.FaultCodes[f.Code]++
-		if len(r.Faults) < MaxFaults {
-			r.Faults = append(r.Faults, f)
-		}
-	}
+	r.add(faults...)
 	r.conclude()
 }
 
-// conclude counts the faults and gives the verdict.
+// conclude gives the verdict.
 func (r *Report) conclude() {
-	r.FaultCount = total(r.FaultCodes)
 	switch {
 	case r.FaultCount > 0:
 		r.Verdict = Failed
@@ -235,7 +220,7 @@ func newReport() *Report {
 	return &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
 		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
 		Passed: []PassedCode{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
-		Keys: []KeyLine{}, Tickets: Tickets{Lists: []SeenList{}}, Faults: []Fault{}, FaultCodes: map[string]uint64{},
+		Keys: []KeyLine{}, Tickets: Tickets{Lists: []SeenList{}}, Findings: newFindings(),
 		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
 			Admins: []AdminCredential{}}}
 }

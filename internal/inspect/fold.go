@@ -29,8 +29,8 @@ type fold struct {
 	signing
 	witnessing
 
-	faults findings
-	judged findings // of recomputing, apart: which faults are kept must not depend on timing
+	faults Findings
+	judged Findings // of recomputing, apart: which faults are kept must not depend on timing
 	report *Report  // what of it is known before the end
 	out    *lines   // nil: no file of shuffles was asked for
 }

@@ -35,12 +35,10 @@ type PairReport struct {
 	Totals PairCounts  `json:"totals"`
 	Tables []PairTable `json:"tables"` // by name, at most MaxListed
 	// of the house, by the entry of their start: those with deals of the co-dealer that the house did not deal on
-	Daemons    []PairDaemon      `json:"daemons"`
-	Unplayed   []PairLine        `json:"unplayed"`
-	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults; Where is an origin
-	FaultCount uint64            `json:"fault_count"`
-	FaultCodes map[string]uint64 `json:"fault_codes"`
-	Notes      []string          `json:"notes"`
+	Daemons  []PairDaemon `json:"daemons"`
+	Unplayed []PairLine   `json:"unplayed"`
+	Findings
+	Notes []string `json:"notes"`
 }
 
 // Why no shuffle of a pair is blind (docs/SPEC-BLIND.md section 8).
@@ -159,7 +157,7 @@ func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *P
 		return nil, err
 	}
 	r := &PairReport{Format: PairFormat, Tables: []PairTable{}, Daemons: []PairDaemon{}, Unplayed: []PairLine{},
-		Faults: []Fault{}, FaultCodes: map[string]uint64{}, Notes: []string{}}
+		Findings: newFindings(), Notes: []string{}}
 	o.House.side, o.CoDealer.side = p.sides[0], p.sides[1]
 	o.House.Recomputed, o.CoDealer.Recomputed = nil, p.sides[1].values
 	o.CoDealer.From, o.CoDealer.To = 0, 0
@@ -261,7 +259,7 @@ func (p *pair) judge(r *PairReport, from, to int64) error {
 	for i, s := range p.sides {
 		r.Seen[i] = formatSecond(s.newest)
 	}
-	var faults findings
+	faults := newFindings()
 	p.apart(r, &faults)
 	switch {
 	case !r.House.Pinned || !r.CoDealer.Pinned:
@@ -284,15 +282,13 @@ func (p *pair) judge(r *PairReport, from, to int64) error {
 	if err != nil {
 		return err
 	}
-	if kept, count := merge(append(stages, &faults)...); len(kept) > 0 {
-		r.Faults, r.FaultCodes = kept, count
-	}
+	r.Findings = merge(append(stages, &faults)...)
 	p.sum(r, all)
 	return nil
 }
 
 // apart names a key that both parties have.
-func (p *pair) apart(r *PairReport, faults *findings) {
+func (p *pair) apart(r *PairReport, faults *Findings) {
 	keys := [2][][]byte{}
 	for i, report := range []*Report{r.House, r.CoDealer} {
 		for _, k := range report.keys {
@@ -320,9 +316,9 @@ func (p *pair) apart(r *PairReport, faults *findings) {
 }
 
 // hands judges all orders. Several parts of the work files are read at a time. It returns the faults of each part.
-func (p *pair) hands() (all *tally, faults []*findings, err error) {
+func (p *pair) hands() (all *tally, faults []*Findings, err error) {
 	all = &tally{pair: p, tables: map[string]*PairTable{}, daemons: map[uint64]*PairCounts{}}
-	faults = make([]*findings, workParts)
+	faults = make([]*Findings, workParts)
 	var mu sync.Mutex // of all
 	group, ctx := errgroup.WithContext(p.ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -341,7 +337,7 @@ func (p *pair) hands() (all *tally, faults []*findings, err error) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			faults[i] = new(findings)
+			faults[i] = new(newFindings())
 			all.faults = faults[i]
 			for _, order := range slices.Sorted(maps.Keys(hands)) {
 				all.judge(hands[order])
@@ -410,9 +406,8 @@ func (r *Report) raise(table string, t *PairTable) {
 	}
 }
 
-// conclude counts the faults and gives the verdict.
+// conclude gives the verdict.
 func (r *PairReport) conclude() {
-	r.FaultCount = total(r.FaultCodes)
 	one := func(verdict string) bool { return r.House.Verdict == verdict || r.CoDealer.Verdict == verdict }
 	switch {
 	case r.FaultCount > 0 || one(Failed):

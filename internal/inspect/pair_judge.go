@@ -17,7 +17,7 @@ type tally struct {
 	tables  map[string]*PairTable
 	daemons map[uint64]*PairCounts
 	lines   []PairLine
-	faults  *findings
+	faults  *Findings
 }
 
 // handsOf reads the records of one part, by order.

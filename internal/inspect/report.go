@@ -61,11 +61,9 @@ type Report struct {
 	Tickets      Tickets           `json:"tickets"`
 	Open         []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open
 	Events       []EventLine       `json:"events"` // of the period, by entry, at most MaxListed
-	Faults       []Fault           `json:"faults"` // by place, at most MaxFaults
-	FaultCount   uint64            `json:"fault_count"`
-	FaultCodes   map[string]uint64 `json:"fault_codes"`
-	Unknown      []string          `json:"unknown"` // what cannot be judged, at most MaxListed
-	Notes        []string          `json:"notes"`   // what was not checked, and why
+	Findings
+	Unknown []string `json:"unknown"` // what cannot be judged, at most MaxListed
+	Notes   []string `json:"notes"`   // what was not checked, and why
 
 	keys []trust.KeyRecord // for the audit of a pair
 }

@@ -74,7 +74,7 @@ func (r *run) begin() (*fold, error) {
 		figures: figures{tables: make(map[string]*Counts), conduct: conduct{Paces: make(map[string]*pace)},
 			drawnFrom: make(map[int]bool)},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &trust.Policies{}, due: r.trust.Keys},
-		report:  r.newReport()}
+		report:  r.newReport(), faults: newFindings(), judged: newFindings()}
 	f.report.Tickets.Lists = newLists(r.opts.Tickets)
 	f.publish()
 	var err error
