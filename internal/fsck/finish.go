@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -233,13 +234,13 @@ func lines(keys *trust.History, size uint64) int {
 // A late checkpoint is a cosigned one with other lines.
 func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	policies := policiesOf(sum.Keys)
-	late := make(map[string]store.Raw) // by text
+	late := make(map[audit.Checkpoint]store.Raw)
 	for r, err := range s.sizes(ctx, store.LateRows, 0) {
 		if err != nil {
 			return err
 		}
-		if b, _, ok := s.checkpoint(r); ok {
-			late[textOf(b)] = r
+		if b, head, ok := s.checkpoint(r); ok {
+			late[head] = r
 			s.cosigned(r, b, policies)
 		}
 	}
@@ -248,13 +249,14 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 			return err
 		}
 		b, _ := r.Bytes("checkpoint")
-		if _, err := audit.CheckpointText(b); err == nil { // another was named before
-			delete(late, textOf(b))
+		if head, err := audit.CheckpointText(b); err == nil { // another was named before
+			delete(late, head)
 			s.cosigned(r, b, policies)
 		}
 	}
-	for _, text := range slices.Sorted(maps.Keys(late)) {
-		s.add(CodeColumn, placeOf(late[text], "checkpoint"), "no cosigned checkpoint is of this size and root")
+	bySize := func(a, b audit.Checkpoint) int { return cmp.Compare(a.Size, b.Size) }
+	for _, head := range slices.SortedFunc(maps.Keys(late), bySize) {
+		s.add(CodeColumn, placeOf(late[head], "checkpoint"), "no cosigned checkpoint is of this size and root")
 	}
 	return nil
 }
@@ -281,9 +283,6 @@ func (s *source) cosigned(r store.Raw, signed []byte, policies []*trust.Policy) 
 			n, known, len(by))
 	}
 }
-
-// textOf returns the text that the lines of a checkpoint sign.
-func textOf(signed []byte) string { return string(signed[:len(signed)-len(linesOf(signed))]) }
 
 // policiesOf returns the policies that entries brought.
 func policiesOf(keys *trust.History) (all []*trust.Policy) {

@@ -97,25 +97,16 @@ func damaged(code, where string, err error) error {
 // Checkpoints implements Source.
 func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error] {
 	return func(yield func(Checkpoint, error) bool) {
-		var all iter.Seq2[bundle.Listed, error]
-		switch kind {
-		case KindCosigned:
-			all = b.r.Cosigned()
-		case KindSigned:
-			all = b.r.Signed()
-		default:
+		all, kept := map[Kind]iter.Seq2[bundle.Listed, error]{KindCosigned: b.r.Cosigned(), KindSigned: b.r.Signed()}[kind]
+		if !kept {
 			return
 		}
 		for c, err := range all {
-			if err != nil {
-				yield(Checkpoint{}, damaged(CodeFile, c.File, err))
-				return
-			}
 			// The caller names one that cannot be read, or that covers no entry.
-			if head, err := audit.CheckpointText(c.Signed); err == nil && head.Size > 0 && head.Size < from {
-				continue
-			}
-			if !yield(Checkpoint{c.Signed, fmt.Sprintf("%s, number %d", c.File, c.Number)}, nil) {
+			head, malformed := audit.CheckpointText(c.Signed)
+			small := err == nil && malformed == nil && head.Size > 0 && head.Size < from
+			where := fmt.Sprintf("%s, number %d", c.File, c.Number)
+			if !small && !yield(Checkpoint{c.Signed, where}, damaged(CodeFile, c.File, err)) {
 				return
 			}
 		}

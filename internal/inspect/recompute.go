@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -125,26 +124,13 @@ func (w *worker) inherit(ctx context.Context, c *closing, p *audit.Parent, value
 	if p == nil {
 		return values, nil
 	}
+	c.tape = TapeUnchecked // unless the parent's values are known, and the positions are among them
 	if c.parent == nil {
-		c.tape = TapeUnchecked
 		return nil, nil
 	}
-	select {
-	case <-c.parent.done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if c.parent.values == nil {
-		c.tape = TapeUnchecked
-		return nil, nil
-	}
-	values, err := openings.ChildValues(c.parent.values, p.Positions, values)
-	if err != nil {
-		if !c.legal || errors.Is(err, audit.ErrMalformed) { // positions that the parent lacks: the rule said so
-			c.tape = TapeUnchecked
-			return nil, nil
-		}
+	if err := await(ctx, c.parent.done); err != nil || c.parent.values == nil {
 		return nil, err
 	}
+	values, _ = openings.ChildValues(c.parent.values, p.Positions, values) // nil: the rule parent said so
 	return values, nil
 }

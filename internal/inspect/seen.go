@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,23 +63,19 @@ func (s *seen) twice(each func(first, again record) error) error {
 
 // unique names values that are in two commits.
 func (f *fold) unique(ctx context.Context) error {
-	var near Chunk // the chunk that was read last, number at
-	at := ^uint64(0)
 	commit := func(index uint64) (*audit.Commit, error) {
-		if n := index / Width; n != at {
-			var err error
-			if near, err = f.src.Chunk(ctx, n, int(min(Width, f.size-n*Width))); err != nil {
-				return nil, fmt.Errorf("reading entry %d again: %w", index, err)
-			}
-			at = n
-		}
-		e, err := audit.ParseEntry(near.Entries[index%Width])
-		if err != nil {
-			return nil, fmt.Errorf("reading entry %d again: %w", index, err)
+		n := index / Width
+		chunk, err := f.src.Chunk(ctx, n, int(min(Width, f.size-n*Width)))
+		var e audit.Entry
+		if err == nil {
+			e, err = audit.ParseEntry(chunk.Entries[index%Width])
 		}
 		c, ok := e.Body.(*audit.Commit)
-		if !ok {
-			return nil, fmt.Errorf("reading entry %d again: it is no commit any more", index)
+		if err == nil && !ok {
+			err = errors.New("it is no commit any more")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading entry %d again: %w", index, err)
 		}
 		return c, nil
 	}
