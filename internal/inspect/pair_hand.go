@@ -17,19 +17,13 @@ type hand struct {
 	values    []uint32               // nil: the order's tape was not recomputed
 	seen      [2]map[uint64]int64    // by index of an entry
 	later     map[[32]byte]bool      // entries of the house behind which legal deals judged so far were asked for
-	counts    []*PairCounts          // to which it is added
+	counts    PairCounts             // of it alone
 	table     *PairTable             // nil: it is outside the period, or of no shuffle
 	there     map[audit.Foreign]bool // the deals of the co-dealer
 	excused   map[[32]byte]bool      // entries of the house whose next request may have two deals
 	faulty    bool
 	illegal   [2]bool // an entry breaks a rule of its own ledger, by side
 	unsettled bool    // something is pending or beyond
-}
-
-func (h *hand) count(f func(*PairCounts) *uint64) {
-	for _, c := range h.counts {
-		*f(c)++
-	}
 }
 
 // mostPlayed bounds how many shuffles are kept whose plans name one order.

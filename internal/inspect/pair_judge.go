@@ -66,7 +66,7 @@ func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) 
 		return false
 	}
 	h.unsettled = true
-	h.count(func(c *PairCounts) *uint64 { return &c.Beyond })
+	h.counts.Beyond++
 	if second := h.seen[which][at.Index]; second != 0 && t.sides[1-which].newest > second+beyondGrace {
 		t.fault(h, which, at, code, "it names %d entries of %s, and witnesses saw it at %s; that ledger has %d, which witnesses saw at %s",
 			size, t.origins[1-which], formatSecond(second), has, formatSecond(t.sides[1-which].newest))
@@ -86,8 +86,9 @@ func (t *tally) behind(h *hand, which int, at, later *noted, head audit.Head) {
 
 // judge judges one order and the shuffle that it is for.
 func (t *tally) judge(h *hand) {
+	var of []*PairCounts // to which those of the hand are added
 	if len(h.house) == 0 {
-		h.counts = []*PairCounts{&t.counts}
+		of = []*PairCounts{&t.counts}
 	} else if c := h.house[0].commit; (t.from == 0 || c.Time >= t.from) && (t.to == 0 || c.Time < t.to) {
 		name, start := c.start().Context.Table, c.start().Instance
 		if h.table = t.tables[name]; h.table == nil {
@@ -97,25 +98,25 @@ func (t *tally) judge(h *hand) {
 		if t.daemons[start] == nil {
 			t.daemons[start] = &PairCounts{}
 		}
-		h.counts = []*PairCounts{&t.counts, &h.table.PairCounts, t.daemons[start]}
+		of = []*PairCounts{&t.counts, &h.table.PairCounts, t.daemons[start]}
 	}
-	for range uint64(len(h.house)) + h.further {
-		h.count(func(c *PairCounts) *uint64 { return &c.Shuffles })
-	}
+	h.counts.Shuffles, h.counts.Requests = uint64(len(h.house))+h.further, uint64(len(h.deals))
 	if h.values != nil && len(h.house) > 0 {
-		h.count(func(c *PairCounts) *uint64 { return &c.OrdersChecked })
+		h.counts.OrdersChecked++
 	}
 	t.orders(h)
 	h.find()
 	for _, d := range slices.Backward(h.deals) {
-		h.count(func(c *PairCounts) *uint64 { return &c.Requests })
-		if f := t.request(h, d); f != nil {
-			h.count(f)
+		if figure := t.request(h, d); figure != nil {
+			*figure++
 		}
 	}
 	t.named(h)
 	t.early(h)
 	t.hold(h)
+	for _, c := range of {
+		sum(c, &h.counts)
+	}
 }
 
 // orders checks that the house's commit names the order, and that the order is for this commit alone.
@@ -143,7 +144,7 @@ func (t *tally) orders(h *hand) {
 
 // request judges a deal of the co-dealer, and returns the figure that counts it, nil for
 // none: it is a fault then, or follows from one.
-func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
+func (t *tally) request(h *hand, d *noted) *uint64 {
 	asked := d.deal().Asked
 	if asked == nil {
 		return nil // the rule co_dealer named it
@@ -193,13 +194,13 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	return t.unmatched(h, d, x)
 }
 
-func (h *hand) pending() func(*PairCounts) *uint64 {
+func (h *hand) pending() *uint64 {
 	h.unsettled = true
-	return func(c *PairCounts) *uint64 { return &c.Pending }
+	return &h.counts.Pending
 }
 
 // matched checks that the house dealt the same runs, with the values of the order.
-func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
+func (t *tally) matched(h *hand, d, by *noted) *uint64 {
 	by.matched = true
 	a, b := by.deal(), d.deal()
 	if a.First != b.First || !slices.Equal(a.Runs, b.Runs) {
@@ -215,7 +216,7 @@ func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 		h.table.gaps.add(from*1000, to*1000)
 		h.table.Longest = max(h.table.Longest, to-from)
 	}
-	return func(c *PairCounts) *uint64 { return &c.Matched }
+	return &h.counts.Matched
 }
 
 // given compares the values that an entry of the house has for the places of a deal with those of the order.
@@ -230,8 +231,8 @@ func (t *tally) given(h *hand, by *noted, d *audit.Deal, values []uint32) {
 }
 
 // unmatched judges a deal of the co-dealer that the house did not deal on.
-func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint64 {
-	looked := func(why string) func(*PairCounts) *uint64 {
+func (t *tally) unmatched(h *hand, d *noted, x *played) *uint64 {
+	looked := func(why string) *uint64 {
 		t.fault(h, sideCoDealer, d, CodeLooked,
 			"the house asked for %d places from %d on of its shuffle %d and did not deal them, and %s", d.deal().Count(),
 			d.deal().First, x.commit.Index, why)
@@ -290,12 +291,10 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 	if len(t.lines) >= 2*MaxListed {
 		t.lines = firstLines(t.lines)
 	}
-	return func(c *PairCounts) *uint64 {
-		if line.Restarted {
-			c.Restarted++
-		}
-		return c.notDealt()[line.Kind]
+	if line.Restarted {
+		h.counts.Restarted++
 	}
+	return h.counts.notDealt()[line.Kind]
 }
 
 // named checks that each deal of the co-dealer that the house names is there and is named
@@ -388,7 +387,7 @@ func (t *tally) hold(h *hand) {
 	dealt := len(h.house[0].deals) > 0
 	if h.values == nil { // for the values there is only the house's word
 		if dealt {
-			h.count(func(c *PairCounts) *uint64 { return &c.BlindUnchecked })
+			h.counts.BlindUnchecked++
 		}
 		return
 	}
@@ -397,7 +396,7 @@ func (t *tally) hold(h *hand) {
 		h.table.raised++
 	}
 	if dealt {
-		h.count(func(c *PairCounts) *uint64 { return &c.Blind })
+		h.counts.Blind++
 	}
 }
 
