@@ -77,20 +77,15 @@ func (m *machine) Health() httpapi.Health {
 // look finds out how the host is. If the disk does not answer, only the caller waits.
 func (m *machine) look() {
 	s := &sight{figures: map[figure]float64{}}
-	if limit, err := process.OpenFiles(); err == nil {
-		s.figures[filesLimit] = float64(limit)
-	}
-	if used, err := process.UsedFiles(); err == nil {
-		s.figures[filesOpen] = float64(used)
-	}
-	if free, err := process.FreeSpace(m.cfg.Data); err == nil {
-		s.figures[diskFree] = float64(free)
+	for f, find := range map[figure]func() (uint64, error){filesLimit: process.OpenFiles, filesOpen: process.UsedFiles,
+		memoryUsed: process.ResidentBytes,
+		diskFree:   func() (uint64, error) { return process.FreeSpace(m.cfg.Data) }} {
+		if n, err := find(); err == nil {
+			s.figures[f] = float64(n)
+		}
 	}
 	if m.memory != 0 {
 		s.figures[memoryLimit] = float64(m.memory)
-	}
-	if resident, err := process.ResidentBytes(); err == nil {
-		s.figures[memoryUsed] = float64(resident)
 	}
 	if kept, err := process.ClockSynchronised(); err == nil {
 		s.figures[clockKept] = asNumber(kept)

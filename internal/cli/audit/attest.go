@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,22 +156,13 @@ func (c auditAttestCmd) write(st openings.Statement, signer note.Signer) error {
 }
 
 func (c auditAttestCmd) conclude(s term.Streams, done attested) error {
-	var err error
-	if c.JSON {
-		err = term.PrintJSON(s.Out, done)
-	} else {
-		_, err = fmt.Fprintf(s.Out, "%s in %s, signed by %s\n", term.Plural(uint64(len(done.Statements)), "statement"),
-			term.Visible(c.Out), done.SignedBy)
-		if n := len(done.KeptBack); n > 0 && err == nil {
-			_, err = fmt.Fprintf(s.Out, "%s without a statement, because of a fault, a tape that no key opens, or a missing close. shuffled audit verify %s says which.\n",
-				term.Plural(uint64(n), "shuffle"), term.Visible(c.Dir))
-		}
+	text := fmt.Sprintf("%s in %s, signed by %s\n", term.Plural(uint64(len(done.Statements)), "statement"),
+		term.Visible(c.Out), done.SignedBy)
+	var fails error
+	if n := len(done.KeptBack); n > 0 {
+		text += fmt.Sprintf("%s without a statement, because of a fault, a tape that no key opens, or a missing close. shuffled audit verify %s says which.\n",
+			term.Plural(uint64(n), "shuffle"), term.Visible(c.Dir))
+		fails = term.ErrFails
 	}
-	if err != nil {
-		return fmt.Errorf("printing what was signed: %w", err)
-	}
-	if len(done.KeptBack) > 0 {
-		return term.ErrFails
-	}
-	return nil
+	return cmp.Or(printed(s, c.JSON, done, text), fails)
 }

@@ -36,11 +36,8 @@ func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
 
 func (s Sheet) title(name string, v *verify.Verdict) string {
 	what := "neither a transcript nor a receipt"
-	switch v.Kind {
-	case verify.KindTranscript:
-		what = "a transcript"
-	case verify.KindReceipt:
-		what = "a receipt"
+	if v.Kind != "" {
+		what = "a " + v.Kind
 	}
 	if name == "-" {
 		name = "standard input"

@@ -75,6 +75,7 @@ func alterReceipts(transcript []byte, checkpoint string,
 // altered entry, signs it with the true key, and gives every entry of the transcript a proof under the new root.
 func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte, error) {
 	var entries [][]byte
+	var leaves []tlog.Hash
 	for row, err := range h.store.Rows(ctx, h.ledger.ID(), 0, h.ledger.Head().Size) {
 		if err != nil {
 			return nil, err
@@ -84,35 +85,27 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 				return nil, err
 			}
 		}
-		entries = append(entries, row.Entry)
+		entries, leaves = append(entries, row.Entry), append(leaves, tlog.RecordHash(row.Entry))
 	}
-	size := int64(len(entries))
-	var nodes []tlog.Hash
-	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
-		hashes := make([]tlog.Hash, len(indexes))
-		for i, x := range indexes {
-			hashes[i] = nodes[x]
-		}
-		return hashes, nil
-	})
-	for i, e := range entries {
-		more, err := tlog.StoredHashes(int64(i), e, reader)
-		if err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, more...)
-	}
-	root, err := tlog.TreeHash(size, reader)
+	none, err := ledger.EdgeAt(tlog.HashReaderFunc(func([]int64) ([]tlog.Hash, error) { return nil, nil }), 0)
 	if err != nil {
 		return nil, err
 	}
-	head, err := ledger.SignHead(uint64(size), root, h.key.Signer())
+	tree, err := none.Extend(leaves)
+	if err != nil {
+		return nil, err
+	}
+	root, err := tree.Root()
+	if err != nil {
+		return nil, err
+	}
+	head, err := ledger.SignHead(uint64(tree.Size), root, h.key.Signer())
 	if err != nil {
 		return nil, err
 	}
 	return alterReceipts(transcript, string(head.Checkpoint), func(r *audit.Receipt, _ audit.Type) (err error) {
 		r.Entry = entries[r.Index]
-		r.Proof, err = tlog.ProveRecord(size, int64(r.Index), reader)
+		r.Proof, err = tlog.ProveRecord(tree.Size, int64(r.Index), tree)
 		return err
 	})
 }

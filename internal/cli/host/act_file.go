@@ -185,9 +185,6 @@ func approvesKey(k *audit.Key) string {
 	return fmt.Sprintf("bring the %s key %s into force: %s", k.Subject, base64.StdEncoding.EncodeToString(id[:]), key)
 }
 
-// errSigned is the error for a second signature of an administrator.
-var errSigned = errors.New("this administrator has already signed the act")
-
 // sign adds a signature. Signatures are in the order of the administrators' names.
 func (a *loadedAct) sign(key *keys.SigningKey) error {
 	if time.Now().UnixMilli() >= a.entry.Expires {
@@ -203,7 +200,7 @@ func (a *loadedAct) sign(key *keys.SigningKey) error {
 		func(s audit.ActSignature, name string) int { return cmp.Compare(s.Administrator, name) })
 	same := func(s audit.ActSignature) bool { return s.Signature == made.Signature }
 	if signed || slices.ContainsFunc(a.entry.Signatures, same) {
-		return errSigned
+		return errors.New("this administrator has already signed the act")
 	}
 	a.entry.Signatures = slices.Insert(a.entry.Signatures, at, made)
 	return nil

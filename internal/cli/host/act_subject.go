@@ -73,11 +73,11 @@ func (c *actSubject) reasoned() error {
 }
 
 func (c *actSubject) digest() ([32]byte, error) {
-	digest, err := base64.StdEncoding.DecodeString(c.Digest)
-	if err != nil || len(digest) != 32 {
-		return [32]byte{}, term.Usage("--digest must be 32 bytes in base64, as shuffled act list shows them")
+	digest, err := audit.ParseHash(c.Digest)
+	if err != nil {
+		err = term.Usage("--digest must be 32 bytes in base64, as shuffled act list shows them")
 	}
-	return [32]byte(digest), nil
+	return digest, err
 }
 
 func (c *actSubject) killClear() (audit.Body, error) {
@@ -96,11 +96,11 @@ func (c *actSubject) killClear() (audit.Body, error) {
 		}
 		e.Scope, e.Deck = audit.ScopeDeck, deck.Hash()
 	case c.DeckHash != "":
-		hash, err := base64.StdEncoding.DecodeString(c.DeckHash)
-		if err != nil || len(hash) != 32 {
+		hash, err := audit.ParseHash(c.DeckHash)
+		if err != nil {
 			return nil, term.Usage("--deck-hash must be 32 bytes in base64, as shuffled kill list shows them")
 		}
-		e.Scope, e.Deck = audit.ScopeDeck, [32]byte(hash)
+		e.Scope, e.Deck = audit.ScopeDeck, hash
 	}
 	return e, c.reasoned()
 }
@@ -186,11 +186,10 @@ func keyID(arg string) (id [32]byte, err error) {
 		public, err := audit.SigningKey(arg)
 		return audit.KeyID(public), err
 	}
-	b, err := base64.StdEncoding.DecodeString(arg)
-	if err != nil || len(b) != 32 {
-		return id, term.Usage("%q is no key: give a key id, a verifier key, or a .vkey or .pub file", term.Visible(arg))
+	if id, err = audit.ParseHash(arg); err != nil {
+		err = term.Usage("%q is no key: give a key id, a verifier key, or a .vkey or .pub file", term.Visible(arg))
 	}
-	return [32]byte(b), nil
+	return id, err
 }
 
 func (c *actSubject) twoPersons() (audit.Body, error) {

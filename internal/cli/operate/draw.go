@@ -47,13 +47,7 @@ func (c *DrawCmd) Run(ctx context.Context, s term.Streams) error {
 func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, err error) {
 	req = client.DrawsRequest{Table: c.Table, GameRef: remote.Given(c.GameRef),
 		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
-	if req.Mix, err = c.plan(false); err != nil {
-		return req, 0, err
-	}
-	if req.Terms, err = c.bound(); err != nil {
-		return req, 0, err
-	}
-	if req.CloseBy, err = c.closeBy(now); err != nil {
+	if req.Mix, req.Terms, req.CloseBy, err = c.read(false, now); err != nil {
 		return req, 0, err
 	}
 	switch {

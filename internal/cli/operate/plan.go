@@ -90,13 +90,16 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 	return p, nil
 }
 
-// closeBy returns when the commit is to be closed, nil for the ledger's default.
-func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
-	if t.CloseBy == "" {
-		return nil, nil
+// read reads the plan, the terms and the close-by, each nil if no flag gives it.
+func (t *terms) read(cut bool, now time.Time) (p *client.MixPlan, of *client.BoundTerms, by *client.Timestamp, err error) {
+	if p, err = t.plan(cut); err == nil {
+		of, err = t.bound()
 	}
-	at, err := parseCloseBy(t.CloseBy, now)
-	return &client.Timestamp{Time: at}, err
+	if err == nil && t.CloseBy != "" {
+		by = new(client.Timestamp)
+		by.Time, err = parseCloseBy(t.CloseBy, now)
+	}
+	return p, of, by, err
 }
 
 // unknown tells with which key a request is repeated whose answer was lost.

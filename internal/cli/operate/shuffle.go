@@ -73,13 +73,7 @@ func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err erro
 		}
 		req.EndAt = &at
 	}
-	if req.Mix, err = c.plan(c.Cut); err != nil {
-		return req, err
-	}
-	if req.Terms, err = c.bound(); err != nil {
-		return req, err
-	}
-	req.CloseBy, err = c.closeBy(now)
+	req.Mix, req.Terms, req.CloseBy, err = c.read(c.Cut, now)
 	return req, err
 }
 
