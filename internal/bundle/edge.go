@@ -84,16 +84,14 @@ func topOf(data []byte) tlog.Hash {
 }
 
 // root returns the root of the tree.
-func (e *Edge) root() (tlog.Hash, error) { return tlog.TreeHash(int64(e.size), e) }
+func (e *Edge) root() (tlog.Hash, error) { return treeHash(e.size, e.tile) }
 
-// ReadHashes implements tlog.HashReader for the nodes of the edge.
-func (e *Edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	return readHashes(indexes, func(level int, index uint64) ([]byte, error) {
-		if level >= maxLevels || index != hashesAt(e.size, level)/Width {
-			return nil, fmt.Errorf("tile %d/%d is not at the right edge", level, index)
-		}
-		return e.tiles[level], nil
-	})
+// tile returns the tile of a level that is not full.
+func (e *Edge) tile(level int, index uint64) ([]byte, error) {
+	if level >= maxLevels || index != hashesAt(e.size, level)/Width {
+		return nil, fmt.Errorf("tile %d/%d is not at the right edge", level, index)
+	}
+	return e.tiles[level], nil
 }
 
 // forest reads the nodes of a tree of this size from the tiles of a directory. It keeps one tile of each level: roots
@@ -105,11 +103,6 @@ type forest struct {
 		index uint64
 		data  []byte
 	}
-}
-
-// ReadHashes implements tlog.HashReader.
-func (f *forest) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	return readHashes(indexes, f.tile)
 }
 
 func (f *forest) tile(level int, index uint64) ([]byte, error) {
@@ -133,27 +126,26 @@ func (f *forest) rootAt(size uint64) (tlog.Hash, error) {
 		return tlog.Hash{}, fmt.Errorf("%w: a checkpoint of size %d in a ledger of %d entries", audit.ErrMalformed,
 			size, f.size)
 	}
-	return tlog.TreeHash(int64(size), f)
+	return treeHash(size, f.tile)
 }
 
-// readHashes finds nodes in the tiles that hold them.
-func readHashes(indexes []int64, tile func(level int, index uint64) ([]byte, error)) ([]tlog.Hash, error) {
-	hashes := make([]tlog.Hash, len(indexes))
-	for i, x := range indexes {
-		t := tlog.TileForIndex(tileHeight, x)
-		data, err := tile(t.L, uint64(t.N))
-		if err != nil {
-			return nil, err
+// treeHash returns the root of the first size entries. It finds nodes in the tiles that hold them.
+func treeHash(size uint64, tile func(level int, index uint64) ([]byte, error)) (tlog.Hash, error) {
+	return tlog.TreeHash(int64(size), tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		hashes := make([]tlog.Hash, len(indexes))
+		for i, x := range indexes {
+			t := tlog.TileForIndex(tileHeight, x)
+			data, err := tile(t.L, uint64(t.N))
+			if err != nil {
+				return nil, err
+			}
+			t.W = len(data) / tlog.HashSize
+			if hashes[i], err = tlog.HashFromTile(t, data, x); err != nil {
+				return nil, err
+			}
 		}
-		if len(data) < t.W*tlog.HashSize {
-			return nil, fmt.Errorf("tile %d/%d has too few hashes", t.L, t.N)
-		}
-		t.W = len(data) / tlog.HashSize
-		if hashes[i], err = tlog.HashFromTile(t, data, x); err != nil {
-			return nil, err
-		}
-	}
-	return hashes, nil
+		return hashes, nil
+	}))
 }
 
 // edgeOf reads the right edge of the tree of this size from a directory.

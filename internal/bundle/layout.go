@@ -7,7 +7,6 @@ package bundle
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -70,24 +69,14 @@ func Known(path string) bool {
 	dir, rest, _ := strings.Cut(path, "/")
 	switch dir {
 	case dirTiles:
-		level, number, _ := strings.Cut(rest, "/")
-		if level == "entries" {
-			return knownNumber(number)
-		}
-		l, err := strconv.Atoi(level)
-		return err == nil && l >= 0 && l < maxLevels && strconv.Itoa(l) == level && knownNumber(number)
+		t, err := tlog.ParseTilePath("tile/8/" + strings.Replace(rest, "entries/", "data/", 1))
+		return err == nil && t.L < maxLevels && TilePath(t.L, uint64(t.N), t.W) == path
 	case dirCosigned, dirSigned:
-		return knownNumber(rest)
+		_, err := tlog.ParseTilePath("tile/8/0/" + rest)
+		return err == nil
 	}
 	return slices.ContainsFunc(namedFiles, func(n *named) bool {
 		_, ok := n.parse(rest)
 		return ok && n.dir == dir
 	})
-}
-
-// knownNumber reports whether s is the number of a file in its one form, with the width
-// of the file if that is not full.
-func knownNumber(s string) bool {
-	_, err := tlog.ParseTilePath("tile/8/0/" + s)
-	return err == nil
 }

@@ -60,9 +60,9 @@ func OpenFS(fsys fs.FS) (*Reader, error) {
 	return r, nil
 }
 
-// Close ends the reading.
+// Close ends the reading. r may be nil.
 func (r *Reader) Close() error {
-	if r.root == nil {
+	if r == nil || r.root == nil {
 		return nil
 	}
 	return r.root.Close()

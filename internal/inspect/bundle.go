@@ -49,12 +49,7 @@ func OpenBundle(dir string) (*Bundle, error) {
 }
 
 // Close ends the reading.
-func (b *Bundle) Close() error {
-	if b.r == nil {
-		return nil
-	}
-	return b.r.Close()
-}
+func (b *Bundle) Close() error { return b.r.Close() }
 
 // Newest implements Source.
 func (b *Bundle) Newest(context.Context) (Checkpoint, error) {

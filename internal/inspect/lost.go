@@ -46,11 +46,9 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below i
 		return d.Entries > below && l.between(audit.ShuffleOf(e.Body), index)
 	case rule.Code == audit.RuleEarlier:
 		return l.between(f.firstWaiting(audit.ShuffleOf(e.Body)), index)
-	}
-	if rule.Code == audit.RuleGenesisFirst {
+	case rule.Code == audit.RuleGenesisFirst:
 		return l.has(0) && index > 0
-	}
-	if rule.Code == audit.RulePair {
+	case rule.Code == audit.RulePair:
 		_, disclosure := e.Body.(*audit.DisclosureEntry) // its chain may have been linked there
 		return l.has(index-1) || disclosure && l.between(audit.ShuffleOf(e.Body), index)
 	}
