@@ -92,8 +92,8 @@ func damaged(code, where string, err error) error {
 // Checkpoints implements Source.
 func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error] {
 	return func(yield func(Checkpoint, error) bool) {
-		all, kept := map[Kind]iter.Seq2[bundle.Listed, error]{KindCosigned: b.r.Cosigned(), KindSigned: b.r.Signed()}[kind]
-		if !kept {
+		all := map[Kind]iter.Seq2[bundle.Listed, error]{KindCosigned: b.r.Cosigned(), KindSigned: b.r.Signed()}[kind]
+		if all == nil {
 			return
 		}
 		for c, err := range all {

@@ -91,7 +91,8 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 }
 
 // read reads the plan, the terms and the close-by, each nil if no flag gives it.
-func (t *terms) read(cut bool, now time.Time) (p *client.MixPlan, of *client.BoundTerms, by *client.Timestamp, err error) {
+func (t *terms) read(cut bool, now time.Time) (p *client.MixPlan, of *client.BoundTerms, by *client.Timestamp,
+	err error) {
 	if p, err = t.plan(cut); err == nil {
 		of, err = t.bound()
 	}
