@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrMalformed reports bytes that are not an encoding of anything this version knows: a fault in the evidence.
@@ -21,6 +22,26 @@ type Code struct {
 }
 
 func (c Code) String() string { return fmt.Sprintf("%s %d", c.List, c.Number) }
+
+// Passed counts a code that this version does not know and passed over: it is not critical (docs/SPEC.md section 1.4).
+type Passed struct {
+	List  string `json:"list"`
+	Code  uint8  `json:"code"`
+	Count uint64 `json:"count"` // how often it occurs
+	First uint64 `json:"first"` // index of the first entry that holds it
+}
+
+// PassOver counts the codes of an entry, too. A list has at most 128 of them.
+func PassOver(all []Passed, index uint64, codes []Code) []Passed {
+	for _, c := range codes {
+		at := slices.IndexFunc(all, func(p Passed) bool { return p.List == c.List && p.Code == c.Number })
+		if at < 0 {
+			at, all = len(all), append(all, Passed{List: c.List, Code: c.Number, First: index})
+		}
+		all[at].Count++
+	}
+	return all
+}
 
 // Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential,
 // *ActEntry, *Reveal, *DisclosureEntry or, of an entry that was passed over, *Opaque.

@@ -219,7 +219,7 @@ func (r *Report) conclude() {
 func newReport() *Report {
 	return &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
 		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
-		Passed: []PassedCode{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
+		Passed: []audit.Passed{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
 		Keys: []KeyLine{}, Tickets: Tickets{Lists: []SeenList{}}, Findings: newFindings(),
 		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
 			Admins: []AdminCredential{}}}

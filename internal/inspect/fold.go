@@ -182,7 +182,7 @@ func (f *fold) entry(c *chunk, i int) {
 	}
 	f.count(p.e)
 	f.note(p.e, index)
-	f.pass(p.passed, index)
+	f.report.Passed = audit.PassOver(f.report.Passed, index, p.passed)
 	f.persons(p.e, index, waiting, legal)
 	f.deal(p.e, opened)
 	f.follow(c, i, opened, legal)

@@ -65,27 +65,6 @@ type AdminCredential struct {
 	Revoked    string `json:"revoked,omitempty"`
 }
 
-// PassedCode is a code that this version does not know and passed over: it is not critical.
-type PassedCode struct {
-	List  string `json:"list"` // of docs/SPEC.md section 15
-	Code  uint8  `json:"code"`
-	Count uint64 `json:"count"` // how often it occurs
-	First uint64 `json:"first"` // index of the first entry
-}
-
-// pass counts codes that were passed over. A list has at most 128 of them.
-func (f *fold) pass(codes []audit.Code, index uint64) {
-	for _, c := range codes {
-		at := slices.IndexFunc(f.report.Passed,
-			func(p PassedCode) bool { return p.List == c.List && p.Code == c.Number })
-		if at < 0 {
-			at = len(f.report.Passed)
-			f.report.Passed = append(f.report.Passed, PassedCode{List: c.List, Code: c.Number, First: index})
-		}
-		f.report.Passed[at].Count++
-	}
-}
-
 // persons notes what an entry says of administrators, after it was applied. waiting are the acts that waited before.
 func (f *fold) persons(e audit.Entry, index uint64, waiting []rules.WaitingAct, legal bool) {
 	if a, ok := e.Body.(*audit.ActEntry); ok {

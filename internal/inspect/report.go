@@ -3,6 +3,7 @@ package inspect
 import (
 	"math"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/bundle"
 )
@@ -56,7 +57,7 @@ type Report struct {
 	Acts         Acts              `json:"acts"`
 	AdoptedHeads []AdoptedHead     `json:"adopted_heads"` // by entry, at most MaxListed
 	Credentials  Credentials       `json:"credentials"`
-	Passed       []PassedCode      `json:"passed_over"` // by the first entry
+	Passed       []audit.Passed    `json:"passed_over"` // by the first entry
 	Witnesses    Witnesses         `json:"witnesses"`
 	Tickets      Tickets           `json:"tickets"`
 	Open         []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open

@@ -75,15 +75,10 @@ func (r *receipt) origin() (string, error) {
 
 // passOver counts the codes of an entry that this version passed over.
 func (v *Verdict) passOver(index uint64, codes []audit.Code) {
-	for _, c := range codes {
-		i, found := slices.BinarySearchFunc(v.PassedOver, c, func(p PassedOver, c audit.Code) int {
-			return cmp.Or(cmp.Compare(p.List, c.List), cmp.Compare(p.Code, c.Number))
-		})
-		if !found {
-			v.PassedOver = slices.Insert(v.PassedOver, i, PassedOver{List: c.List, Code: c.Number, First: index})
-		}
-		v.PassedOver[i].Count++
-	}
+	v.PassedOver = audit.PassOver(v.PassedOver, index, codes)
+	slices.SortFunc(v.PassedOver, func(a, b audit.Passed) int {
+		return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(a.Code, b.Code))
+	})
 }
 
 // showCommit fills in what a commit says.

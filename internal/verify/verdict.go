@@ -1,6 +1,9 @@
 package verify
 
-import "shuffled/internal/terms"
+import (
+	"shuffled/internal/audit"
+	"shuffled/internal/terms"
+)
 
 // The four verdicts.
 const (
@@ -72,7 +75,7 @@ type Verdict struct {
 
 	Mixed []Mixed `json:"mixed,omitempty"` // with LevelMixed: for whom, everybody first
 
-	PassedOver []PassedOver `json:"passed_over,omitempty"` // by list and code
+	PassedOver []audit.Passed `json:"passed_over,omitempty"` // by list and code
 
 	ID         uint64 `json:"id,omitempty"`         // of the shuffle
 	Recipient  string `json:"recipient,omitempty"`  // whose file it is, when it is one recipient's
@@ -241,14 +244,6 @@ type Takeover struct {
 	Place      int    `json:"place"`  // the next place to deal then
 	Extent     string `json:"extent"` // "close" or "play": what the owner may do
 	Reason     string `json:"reason"`
-}
-
-// PassedOver is a code that this version does not know and may pass over (docs/SPEC.md section 1.4).
-type PassedOver struct {
-	List  string `json:"list"`
-	Code  uint8  `json:"code"`
-	Count int    `json:"count"`
-	First uint64 `json:"first"` // index of the first entry that holds it
 }
 
 // CardShown is one opened card, one value of a draw list, or one number.

@@ -19,11 +19,11 @@ func (s *stops) covers(ctx *audit.Context) bool {
 func (s *State) checkEvent(e *audit.Event) error {
 	switch e.Kind {
 	case audit.EventTableOpen:
-		if t := s.tables[e.Name]; t != nil && !t.closed {
+		if t := s.tables[e.Name]; t != nil && !t.Closed {
 			return illegal(audit.RuleTable, "table %s is open", e.Name)
 		}
 	case audit.EventTableClose:
-		if t := s.tables[e.Name]; t == nil || t.closed {
+		if t := s.tables[e.Name]; t == nil || t.Closed {
 			return illegal(audit.RuleTable, "table %s is not open", e.Name)
 		}
 	case audit.EventKillSet, audit.EventKillClear:
@@ -60,8 +60,8 @@ func (s *State) applyEvent(e *audit.Event, index uint64, now int64) {
 		t := s.table(e.Name)
 		before := *t
 		s.push(func() { *t = before })
-		t.closed = e.Kind == audit.EventTableClose
-		t.waiting = s.stillWaiting(t)
+		t.Closed = e.Kind == audit.EventTableClose
+		t.Waiting = s.stillWaiting(t)
 	case audit.EventKillSet:
 		s.killed[switchOf(e)] = true
 		s.push(func() { delete(s.killed, switchOf(e)) })
@@ -118,10 +118,10 @@ func (s *State) Switches() []Switch {
 func (s *State) Killed() bool { return s.killed[Switch{Scope: audit.ScopeLedger}] }
 
 // table returns the table, made when it is new.
-func (s *State) table(name string) *table {
+func (s *State) table(name string) *Table {
 	t := s.tables[name]
 	if t == nil {
-		t = &table{name: name}
+		t = &Table{Name: name}
 		s.tables[name] = t
 		s.push(func() { delete(s.tables, name) })
 	}
@@ -131,30 +131,30 @@ func (s *State) table(name string) *table {
 // begun takes a shuffle from those of its table that were not dealt from; most often it is the
 // first. The slice before stays as it is, for Rollback.
 func (s *State) begun(o opened) {
-	t, before := o.table, o.table.waiting
-	s.push(func() { t.waiting = before })
-	switch i, found := slices.BinarySearch(t.waiting, o.id); {
+	t, before := o.table, o.table.Waiting
+	s.push(func() { t.Waiting = before })
+	switch i, found := slices.BinarySearch(t.Waiting, o.id); {
 	case !found:
 	case i == 0:
-		t.waiting = t.waiting[1:]
+		t.Waiting = t.Waiting[1:]
 	default:
-		t.waiting = slices.Concat(t.waiting[:i], t.waiting[i+1:])
+		t.Waiting = slices.Concat(t.Waiting[:i], t.Waiting[i+1:])
 	}
 }
 
 // stillWaiting returns what waits when a table has opened or closed. A close sets aside what has not begun, all at
 // once. The cards of a child's ancestors are in play, and another ledger holds to an order.
-func (s *State) stillWaiting(t *table) []uint64 {
-	return slices.DeleteFunc(slices.Clone(t.waiting), func(id uint64) bool {
+func (s *State) stillWaiting(t *Table) []uint64 {
+	return slices.DeleteFunc(slices.Clone(t.Waiting), func(id uint64) bool {
 		o, _ := s.open.find(id)
-		return t.closed && !o.child && !o.forLedger
+		return t.Closed && !o.child && !o.forLedger
 	})
 }
 
 // Next returns the serial and the previous index that the next commit of the table must carry.
 func (s *State) Next(name string) (serial, previous uint64) {
 	if t := s.tables[name]; t != nil {
-		return t.serial + 1, t.last
+		return t.Serial + 1, t.Last
 	}
 	return 1, 0
 }

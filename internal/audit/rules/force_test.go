@@ -431,14 +431,14 @@ func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
 		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
 	}
 	for o := range s.open.all() {
-		_, waits := slices.BinarySearch(o.table.waiting, o.id)
+		_, waits := slices.BinarySearch(o.table.Waiting, o.id)
 		if waits != (o.next == 0 && o.stage == playing && (waits || o.child || o.forLedger)) || int(o.next) > o.m ||
 			o.table != s.tables[o.commit().Context.Table] {
 			t.Fatalf("shuffle %d: next %d of %d, waiting %t", o.id, o.next, o.m, waits)
 		}
 	}
 	for name, table := range s.tables {
-		for _, id := range table.waiting {
+		for _, id := range table.Waiting {
 			if !s.open.has(id) {
 				t.Fatalf("shuffle %d waits at table %s and is not open", id, name)
 			}

@@ -41,7 +41,7 @@ func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
 }
 
 var stateOptions = cmp.Options{
-	cmp.AllowUnexported(State{}, restored{}, stops{}, Switch{}, table{}, heldOpen{}, open{}, chained{}, terms{}, keys{},
+	cmp.AllowUnexported(State{}, restored{}, stops{}, Switch{}, Table{}, heldOpen{}, open{}, chained{}, terms{}, keys{},
 		standing{}, disclosure{}, pair{}, holders{}, Holder{}, persons{}, approval{}, WaitingAct{}),
 	cmpopts.IgnoreFields(holders{}, "numbers", "identities", "changes"),
 	cmpopts.IgnoreFields(State{}, "undo", "saved", "scratch"), cmpopts.EquateEmpty(),

@@ -30,7 +30,7 @@ type openShuffles struct {
 	given map[uint64][]uint32 // by id, of cards with a co-dealer: the values that it gave
 
 	// at a table: its open shuffles are a list, of which this is the first slot
-	first map[*table]uint32
+	first map[*Table]uint32
 }
 
 const (
@@ -106,7 +106,7 @@ const noSlot = math.MaxUint32
 // terms are a context, and what rules that run often need of it. Most open shuffles of a table have the same terms.
 type terms struct {
 	encoded    string // with its length before it, as a commit's body begins
-	table      *table
+	table      *Table
 	m          int // places
 	tapeLen    int
 	disclosure audit.Disclosure
@@ -116,14 +116,6 @@ type terms struct {
 	blind      bool // the plan names a co-dealer
 	forLedger  bool // an order for another ledger
 	child      bool // of a shuffle below
-}
-
-type table struct {
-	name    string
-	closed  bool
-	serial  uint64   // of its newest commit
-	last    uint64   // index of its newest commit
-	waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
 }
 
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
@@ -137,7 +129,7 @@ type opened struct {
 
 func newOpenShuffles() openShuffles {
 	s := openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), terms: newPool[*terms](),
-		shown: newPool[shown](), long: make(map[uint64]string), first: make(map[*table]uint32),
+		shown: newPool[shown](), long: make(map[uint64]string), first: make(map[*Table]uint32),
 		given: make(map[uint64][]uint32)}
 	s.shown.hold("", "") // so that 0 is its number
 	return s
@@ -186,7 +178,7 @@ func (s *openShuffles) all() iter.Seq[opened] {
 
 // describe makes the shuffle that a commit opens at a table; body is the encoding of
 // the commit. The result keeps no part of either, and is not among the others yet.
-func (s *openShuffles) describe(id uint64, c *audit.Commit, body []byte, t *table) opened {
+func (s *openShuffles) describe(id uint64, c *audit.Commit, body []byte, t *Table) opened {
 	begin := 2 + int(binary.BigEndian.Uint16(body))
 	o := opened{open: &open{id: id, entries: 1, chained: chained{closeBy: c.CloseBy, depth: 1}}}
 	n := copy(o.tail[:], body[begin:])
@@ -262,7 +254,7 @@ func (s *openShuffles) unlink(o opened) {
 }
 
 // atTable yields the open shuffles of a table in no order.
-func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
+func (s *openShuffles) atTable(t *Table) iter.Seq[opened] {
 	return func(yield func(opened) bool) {
 		slot, ok := s.first[t]
 		for ; ok; ok = slot != noSlot {
@@ -293,7 +285,7 @@ func (s *openShuffles) remove(id uint64) {
 
 // setAside reports whether a close of its table set the shuffle aside: then it has no deal, and waits no more.
 func (o opened) setAside() bool {
-	_, waits := slices.BinarySearch(o.table.waiting, o.id)
+	_, waits := slices.BinarySearch(o.table.Waiting, o.id)
 	return o.stage == playing && o.next == 0 && !waits
 }
 

@@ -151,7 +151,7 @@ func (s *State) tableOf(b audit.Body) (string, bool) {
 		return b.Name, b.Kind == audit.EventTableOpen || b.Kind == audit.EventTableClose || b.Scope == audit.ScopeTable
 	}
 	if o, ok := s.open.find(audit.ShuffleOf(b)); ok {
-		return o.table.name, true
+		return o.table.Name, true
 	}
 	return "", false
 }

@@ -18,7 +18,7 @@ func (s *State) checkCommit(c *audit.Commit, e audit.Entry) error {
 		return illegal(audit.RuleLatch, "the entropy latch is set")
 	case s.covers(ctx):
 		return illegal(audit.RuleKill, "a kill switch covers the commit")
-	case t != nil && t.closed:
+	case t != nil && t.Closed:
 		return illegal(audit.RuleTable, "table %s is closed", ctx.Table)
 	case c.Serial != serial || c.Previous != previous:
 		return illegal(audit.RuleSerial, "serial %d after %d where table %s is at %d after %d",
@@ -102,14 +102,14 @@ func (s *State) applyCommit(c *audit.Commit, id uint64, e audit.Entry) {
 		*t = before
 	})
 	s.open.insert(s.opening(id, c, t, e))
-	t.serial, t.last, t.waiting = c.Serial, id, append(t.waiting, id)
+	t.Serial, t.Last, t.Waiting = c.Serial, id, append(t.Waiting, id)
 	if c.Context.Parent != nil {
 		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true, child: id}
 	}
 }
 
 // opening makes the shuffle that c opens as entry id. It keeps no part of c.
-func (s *State) opening(id uint64, c *audit.Commit, t *table, e audit.Entry) opened {
+func (s *State) opening(id uint64, c *audit.Commit, t *Table, e audit.Entry) opened {
 	s.scratch = audit.AppendBody(s.scratch[:0], c)
 	o := s.open.describe(id, c, s.scratch, t)
 	o.owner, o.extent, o.latest = s.identity(e.Actor), audit.ExtentPlay, e.Time+int64(s.genesis.MaxCloseBy)*1000
@@ -130,10 +130,10 @@ func (s *State) playable(id uint64, e audit.Entry) (o opened, err error) {
 	}
 	switch {
 	case o.setAside():
-		return o, illegal(audit.RuleSetAside, "a close of table %s set shuffle %d aside: it can only be closed", o.table.name, id)
+		return o, illegal(audit.RuleSetAside, "a close of table %s set shuffle %d aside: it can only be closed", o.table.Name, id)
 	// The commits of another ledger name the orders for it in any sequence.
-	case o.next == 0 && o.table.waiting[0] != id && !o.forLedger:
-		return o, illegal(audit.RuleEarlier, "shuffle %d of table %s has not begun: deal from it or close it first", o.table.waiting[0], o.table.name)
+	case o.next == 0 && o.table.Waiting[0] != id && !o.forLedger:
+		return o, illegal(audit.RuleEarlier, "shuffle %d of table %s has not begun: deal from it or close it first", o.table.Waiting[0], o.table.Name)
 	}
 	return o, nil
 }

@@ -68,7 +68,7 @@ func (s *State) suppose(c *audit.Commit, id uint64, by audit.Actor) {
 	}
 	if below(c.Previous) {
 		t := s.table(c.Context.Table)
-		t.serial, t.last = c.Serial-1, c.Previous
+		t.Serial, t.Last = c.Serial-1, c.Previous
 	}
 	if p := c.Context.Parent; p != nil && below(p.ID) {
 		m := 0

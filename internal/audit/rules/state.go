@@ -17,7 +17,7 @@ type State struct {
 	restored
 	faulty    bool            // an entry was forced in
 	instances map[uint64]bool // indexes of instance_start events
-	tables    map[string]*table
+	tables    map[string]*Table
 	open      openShuffles
 	holders   holders
 
@@ -155,7 +155,7 @@ func NewState() *State {
 	return &State{
 		restored:  restored{stops: stops{killed: make(map[Switch]bool)}},
 		instances: make(map[uint64]bool),
-		tables:    make(map[string]*table),
+		tables:    make(map[string]*Table),
 		open:      newOpenShuffles(),
 		holders:   holders{known: make(map[string]*Holder), numbers: make(map[string]uint32)},
 	}

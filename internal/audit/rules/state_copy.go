@@ -23,20 +23,20 @@ type Saved struct {
 	GenesisHash [32]byte // of the entry
 	Latched     bool
 	Switches    []Switch
-	Instances   []uint64     // in no order
-	Tables      []SavedTable // in no order: sorting many would hold the state up
-	Keys        []KeyEntry   // from which follows all that stands of keys and administrators
+	Instances   []uint64   // in no order
+	Tables      []Table    // in no order: sorting many would hold the state up
+	Keys        []KeyEntry // from which follows all that stands of keys and administrators
 	Holders     []Holder
 	NewestAct   uint64
 	Waiting     []WaitingAct
 }
 
-// SavedTable is a game table.
-type SavedTable struct {
+// Table is a game table.
+type Table struct {
 	Name    string
 	Closed  bool
-	Serial  uint64
-	Last    uint64
+	Serial  uint64   // of its newest commit
+	Last    uint64   // index of its newest commit
 	Waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
 }
 
@@ -47,11 +47,12 @@ func (s *State) Copy() (*Copy, *Saved) {
 	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
 	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: audit.EncodeBody(s.genesis),
 		GenesisHash: s.persons.genesis, Latched: s.Latched(), Switches: s.Switches(),
-		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]SavedTable, 0, len(s.tables)),
+		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]Table, 0, len(s.tables)),
 		Keys: s.KeyEntries(), Holders: s.Holders(), NewestAct: s.persons.newest,
 		Waiting: slices.Clone(s.persons.waiting)}
 	for _, t := range s.tables {
-		saved.Tables = append(saved.Tables, SavedTable{t.name, t.closed, t.serial, t.last, slices.Clone(t.waiting)})
+		saved.Tables = append(saved.Tables, *t)
+		saved.Tables[len(saved.Tables)-1].Waiting = slices.Clone(t.Waiting)
 	}
 	return s.copy, saved
 }
@@ -77,7 +78,7 @@ func Restore(saved *Saved) (*State, error) {
 		s.instances[index] = true
 	}
 	for _, t := range saved.Tables {
-		s.tables[t.Name] = &table{t.Name, t.Closed, t.Serial, t.Last, t.Waiting}
+		s.tables[t.Name] = &t
 	}
 	for _, h := range saved.Holders {
 		s.holders.known[h.ID] = &h
@@ -94,7 +95,7 @@ func (s *State) Reopen(saved SavedShuffle) error {
 	}
 	c := body.(*audit.Commit)
 	t := s.tables[c.Context.Table]
-	if t == nil || saved.ID > t.last || s.open.has(saved.ID) {
+	if t == nil || saved.ID > t.Last || s.open.has(saved.ID) {
 		return fmt.Errorf("%w state: shuffle %d stands twice, or its table does not know it", audit.ErrMalformed, saved.ID)
 	}
 	o := s.open.describe(saved.ID, c, saved.Commit, t)

@@ -93,12 +93,12 @@ func TestCopyStands(t *testing.T) {
 			}
 			waiting := 0
 			for _, table := range back.tables {
-				waiting += len(table.waiting)
+				waiting += len(table.Waiting)
 			}
 			for id := range back.open.slots {
 				if o := find(back, id); o.next == 0 {
 					waiting--
-					if !slices.Contains(o.table.waiting, id) {
+					if !slices.Contains(o.table.Waiting, id) {
 						rt.Fatalf("shuffle %d does not wait at its table", id)
 					}
 				}

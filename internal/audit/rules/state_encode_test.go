@@ -28,7 +28,7 @@ func (s *State) Encode() []byte {
 	s.encodePair(w)
 	s.encodeKills(w)
 	writeSorted(w, s.instances, cmp.Compare, func(index uint64, _ bool) { w.u64(index) })
-	writeSorted(w, s.tables, compareNames, func(_ string, t *table) { t.encode(w) })
+	writeSorted(w, s.tables, compareNames, func(_ string, t *Table) { t.encode(w) })
 	writeSorted(w, s.open.slots, cmp.Compare, func(_ uint64, slot uint32) { s.encodeOpen(w, s.open.at(slot)) })
 	s.encodeKeys(w)
 	s.encodeHolders(w)
@@ -36,11 +36,11 @@ func (s *State) Encode() []byte {
 	return w.b
 }
 
-func (t *table) encode(w *writer) {
-	w.str(t.name)
-	w.flag(t.closed)
-	w.u64(t.serial)
-	w.u64(t.last)
+func (t *Table) encode(w *writer) {
+	w.str(t.Name)
+	w.flag(t.Closed)
+	w.u64(t.Serial)
+	w.u64(t.Last)
 }
 
 func (s *State) encodeOpen(w *writer, o opened) {

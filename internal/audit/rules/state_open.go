@@ -41,7 +41,7 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 }
 
 func (s *State) view(o opened) Opened {
-	return Opened{ID: o.id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next),
+	return Opened{ID: o.id, Table: o.table.Name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next),
 		Owner: s.holders.identities[o.owner], Latest: o.latest, Depth: int(o.depth), Aside: o.setAside(),
 		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
 }
@@ -72,7 +72,7 @@ func (s *State) OpenRefs() []OpenRef {
 	all := make([]OpenRef, 0, s.open.len())
 	for o := range s.open.all() {
 		if o.stage == playing {
-			all = append(all, OpenRef{o.id, o.table.name, o.closeBy})
+			all = append(all, OpenRef{o.id, o.table.Name, o.closeBy})
 		}
 	}
 	return all
@@ -94,7 +94,7 @@ func (s *State) AtTable(name string, most int) (ref TableRef, ok bool) {
 	if !ok {
 		return TableRef{}, false
 	}
-	ref = TableRef{Table: name, Closed: t.closed, Serial: t.serial, Newest: t.last}
+	ref = TableRef{Table: name, Closed: t.Closed, Serial: t.Serial, Newest: t.Last}
 	for o := range s.open.atTable(t) {
 		if o.stage != playing {
 			continue

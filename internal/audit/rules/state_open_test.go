@@ -315,7 +315,7 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 		} else if r.IntN(5) == 0 {
 			s.Commit()
 		}
-		if got := s.tables["busy"].waiting; !slices.Equal(got, waiting) {
+		if got := s.tables["busy"].Waiting; !slices.Equal(got, waiting) {
 			t.Fatalf("after %d entries %d shuffles wait, want %d", s.Size(), len(got), len(waiting))
 		}
 	}

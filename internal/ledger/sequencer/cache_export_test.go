@@ -82,7 +82,7 @@ func encoded(s *rules.State) []byte {
 	defer from.End()
 	open, err := from.More(s.OpenCount() + 1)
 	slices.SortFunc(open, func(a, b rules.SavedShuffle) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(saved.Tables, func(a, b rules.SavedTable) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(saved.Tables, func(a, b rules.Table) int { return cmp.Compare(a.Name, b.Name) })
 	slices.Sort(saved.Instances)
 	var b bytes.Buffer
 	w := gob.NewEncoder(&b)
