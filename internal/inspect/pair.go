@@ -300,16 +300,11 @@ func (p *pair) apart(r *PairReport, faults *Findings) {
 			keys[i] = append(keys[i], policy.LogKeys...)
 		}
 	}
-	of := func(i int) func([]byte) bool {
-		return func(public []byte) bool {
-			return slices.ContainsFunc(keys[i], func(k []byte) bool { return string(k) == string(public) })
-		}
-	}
-	if slices.ContainsFunc(keys[0], of(1)) {
+	if slices.ContainsFunc(keys[0], trust.Among(keys[1])) {
 		faults.add(fault(CodeNotApart, p.origins[0], "a signing key of this ledger is one of %s", p.origins[1]))
 	}
 	for i := range keys {
-		if err := p.trust[i].Policy.CheckWitnesses(p.origins[1-i], of(1-i)); err != nil {
+		if err := p.trust[i].Policy.CheckWitnesses(p.origins[1-i], trust.Among(keys[1-i])); err != nil {
 			faults.add(fault(CodeNotApart, p.origins[i], "of its policy, where the ledger is %s: %v", p.origins[1-i], err))
 		}
 	}

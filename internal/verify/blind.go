@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -319,22 +318,17 @@ func (t *transcript) apartFrom(p *trust.Policy, origin string) error {
 	for _, h := range t.second.keys {
 		second = append(second, h.key.Public)
 	}
-	own := func(public []byte) bool { return t.signs(public) || holds(t.trust.Public, public) }
+	own := func(public []byte) bool { return t.signs(public) || trust.Among(t.trust.Public)(public) }
 	if slices.ContainsFunc(second, own) {
 		return errors.New("a key of the co-dealer is the house's")
 	}
 	if err := p.CheckWitnesses(t.head.Origin, own); err != nil {
 		return fmt.Errorf("the co-dealer's policy, where the ledger is the house's: %w", err)
 	}
-	others := func(public []byte) bool { return holds(second, public) }
-	if err := t.trust.Policy.CheckWitnesses(origin, others); err != nil {
+	if err := t.trust.Policy.CheckWitnesses(origin, trust.Among(second)); err != nil {
 		return fmt.Errorf("the house's policy, where the ledger is the co-dealer's: %w", err)
 	}
 	return nil
-}
-
-func holds(keys [][]byte, public []byte) bool {
-	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
 }
 
 // dealtOn says of a closed shuffle whether the co-dealer opened more of its places than were dealt, or named as not

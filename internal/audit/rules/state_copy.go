@@ -72,7 +72,10 @@ func Restore(saved *Saved) (*State, error) {
 	for _, k := range saved.Keys {
 		s.applyKey(k.Key, k.Index, k.Time)
 	}
-	s.size, s.time, s.stops = saved.Size, saved.Time, stopsOf(saved.Latched, saved.Switches)
+	s.size, s.time, s.latched = saved.Size, saved.Time, saved.Latched
+	for _, k := range saved.Switches {
+		s.killed[k] = true
+	}
 	s.persons.genesis, s.persons.newest, s.persons.waiting = saved.GenesisHash, saved.NewestAct, saved.Waiting
 	for _, index := range saved.Instances {
 		s.instances[index] = true

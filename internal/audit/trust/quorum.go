@@ -135,15 +135,19 @@ func (p *Policy) CheckWitnesses(origin string, signing func(public []byte) bool)
 
 // ownWitness is CheckWitnesses against the policy's own log lines.
 func (p *Policy) ownWitness() error {
-	among := func(public []byte) bool {
-		return slices.ContainsFunc(p.LogKeys, func(k []byte) bool { return bytes.Equal(k, public) })
-	}
 	for _, log := range p.Logs {
-		if err := p.CheckWitnesses(log.Name(), among); err != nil {
+		if err := p.CheckWitnesses(log.Name(), Among(p.LogKeys)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Among returns a function that reports whether a key, type byte first, is one of keys.
+func Among(keys [][]byte) func(public []byte) bool {
+	return func(public []byte) bool {
+		return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
+	}
 }
 
 // WitnessGrace is how much later than the first mix or deal, in milliseconds, a quorum may be complete for the level
