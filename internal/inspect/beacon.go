@@ -8,15 +8,10 @@ import (
 	"shuffled/internal/beacon"
 )
 
-// roundCheck is a beacon's value to be checked. All mixes with this round and value share
-// it: a check costs milliseconds, and a busy house mixes many shuffles in one round. A
-// worker sets Holds. It is read for that batch and later ones.
-type roundCheck struct {
-	Holds bool // the value is the chain's signature of the round
-
-	once  sync.Once
-	light light
-}
+// roundCheck reports whether a beacon's value is the chain's signature of the round. All mixes with this round and value
+// share it: a check costs milliseconds, and a busy house mixes many shuffles in one round. A worker calls it first. The
+// fold asks it for that batch and later ones.
+type roundCheck func() bool
 
 // light is the value that a mix has for a round of a chain.
 type light struct {
@@ -26,12 +21,9 @@ type light struct {
 
 // mixCheck is a mix whose beacon is to be checked.
 type mixCheck struct {
-	*roundCheck
+	light
+	holds     roundCheck
 	id, index uint64 // of the shuffle, of the mix
-}
-
-func (c *roundCheck) check() {
-	c.once.Do(func() { c.Holds = beacon.Verify(c.light.round, c.light.value) == nil })
 }
 
 // mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have other
@@ -52,21 +44,21 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 	if plan[i].Chain != audit.Quicknet {
 		return
 	}
-	checked := f.check(light{plan[i].Round, m.Values[i].Beacon})
-	f.batch.rounds = append(f.batch.rounds, mixCheck{checked, m.Shuffle, index})
-	l.Beacon = checked
+	x := light{plan[i].Round, m.Values[i].Beacon}
+	l.Beacon = f.check(x)
+	f.batch.rounds = append(f.batch.rounds, mixCheck{x, l.Beacon, m.Shuffle, index})
 }
 
 // checkMemory is how many checks are remembered. If there are more, some are made again,
 // which costs time and changes nothing.
 const checkMemory = 1 << 12
 
-func (f *fold) check(x light) *roundCheck {
+func (f *fold) check(x light) roundCheck {
 	if f.checks[x] == nil {
 		if len(f.checks) >= checkMemory {
 			clear(f.checks)
 		}
-		f.checks[x] = &roundCheck{light: x}
+		f.checks[x] = sync.OnceValue(func() bool { return beacon.Verify(x.round, x.value) == nil })
 	}
 	return f.checks[x]
 }

@@ -19,7 +19,7 @@ const deckMemory = 1 << 16
 // decks remembers the decks and the documents of terms that were read. All workers share it.
 type decks struct {
 	mu    sync.Mutex
-	known map[[32]byte]deck
+	known map[[32]byte]func() (deck, error)
 }
 
 // deck is what is known of a deck or a document of terms.
@@ -66,28 +66,24 @@ func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context) (*
 	return nil, nil
 }
 
-// remembered returns what is known under a hash, or reads it. A *Damage from read is
-// remembered, any other error is returned.
+// remembered returns what is known under a hash, or reads it. A *Damage from read is what is known, too. Any other
+// error ends the run.
 func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, error) {
 	d.mu.Lock()
-	got, ok := d.known[hash]
+	known := d.known[hash]
+	if known == nil {
+		if len(d.known) >= deckMemory {
+			clear(d.known)
+		}
+		known = sync.OnceValues(read)
+		d.known[hash] = known
+	}
 	d.mu.Unlock()
-	if ok {
-		return got, nil
-	}
-	got, err := read()
+	got, err := known()
 	if damage, ok := errors.AsType[*Damage](err); ok {
-		got.fault = &damage.Fault
-	} else if err != nil {
-		return got, err
+		got.fault, err = &damage.Fault, nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.known) >= deckMemory {
-		clear(d.known)
-	}
-	d.known[hash] = got
-	return got, nil
+	return got, err
 }
 
 // named says what a commit shuffles. Which cards of a deck a child has was chosen by the house.

@@ -152,7 +152,7 @@ func (f *fold) listOpen(r *Report) error {
 		}
 		overdue := f.opts.At >= o.CloseBy
 		level := f.level(l, id)
-		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
+		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon() {
 			level = LevelMixed
 		}
 		line := l.line(o, "open", level)

@@ -39,7 +39,7 @@ type fold struct {
 type play struct {
 	live   map[uint64]*live // open ones by id
 	held   *closing         // the last shuffle of a chain, until its ancestors are disclosed
-	checks map[light]*roundCheck
+	checks map[light]roundCheck
 	noDeck map[[32]byte]bool // decks and documents of terms that were named as faults
 	seen   seen
 }

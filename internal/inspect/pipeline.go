@@ -131,9 +131,9 @@ func (f *fold) collect(ctx context.Context, b *batch) error {
 		return err
 	}
 	for _, r := range b.rounds {
-		if !r.Holds {
+		if !r.holds() {
 			f.judged.add(fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's signature of round %d",
-				r.id, r.light.round).at(r.index).of(r.id))
+				r.id, r.round).at(r.index).of(r.id))
 		}
 	}
 	for i := range b.closings {
@@ -146,7 +146,7 @@ func (f *fold) collect(ctx context.Context, b *batch) error {
 
 // settle counts and hands on what recomputing a shuffle came to.
 func (f *fold) settle(x *closing) error {
-	mixed := x.mixed && x.Beacon.Holds // the mix came before the close, and so did its check
+	mixed := x.mixed && x.Beacon() // the mix came before the close, and so did its check
 	if x.tape == TapeRecomputed && x.told != nil {
 		f.opts.Recomputed(*x.told)
 	}

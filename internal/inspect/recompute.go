@@ -48,7 +48,7 @@ type lineage struct {
 // recompute judges the closings of a batch, in order.
 func (w *worker) recompute(ctx context.Context, b *batch) {
 	for _, c := range b.rounds {
-		c.check()
+		c.holds()
 	}
 	for i := range b.closings {
 		c := &b.closings[i]

@@ -41,7 +41,7 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, src: src, opts: opts, trust: trust, decks: &decks{known: make(map[[32]byte]deck)}}
+	r := &run{ctx: ctx, src: src, opts: opts, trust: trust, decks: &decks{known: make(map[[32]byte]func() (deck, error))}}
 	if r.opts.Workers <= 0 {
 		r.opts.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -70,7 +70,7 @@ func (r *run) begin() (*fold, error) {
 	depth := depthPerWorker * r.opts.Workers
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: rules.NewState(), edge: new(edge),
-		play: play{live: make(map[uint64]*live), checks: make(map[light]*roundCheck), noDeck: make(map[[32]byte]bool)},
+		play: play{live: make(map[uint64]*live), checks: make(map[light]roundCheck), noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), conduct: conduct{Paces: make(map[string]*pace)},
 			drawnFrom: make(map[int]bool)},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &trust.Policies{}, due: r.trust.Keys},

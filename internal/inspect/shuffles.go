@@ -21,12 +21,12 @@ type live struct {
 	Closed    int64 // of one that is closed, or was continued
 	Played    bool  // mixed or dealt
 	Dealt     bool
-	Witnessed bool  // the trusted quorum saw the commit before it was played
-	Round     int64 // second at which the round of its beacon comes out, 0 for none
-	InTime    bool  // the trusted quorum saw the commit before that
-	Beacon    *roundCheck
-	Tickets   bool // drawn from a list of tickets
-	CoDealer  bool // its places depend on the ledger of a co-dealer
+	Witnessed bool       // the trusted quorum saw the commit before it was played
+	Round     int64      // second at which the round of its beacon comes out, 0 for none
+	InTime    bool       // the trusted quorum saw the commit before that
+	Beacon    roundCheck // nil: there is none to be checked
+	Tickets   bool       // drawn from a list of tickets
+	CoDealer  bool       // its places depend on the ledger of a co-dealer
 	tempo
 	parent *lineage
 	self   *lineage    // when a child needs its values

@@ -153,22 +153,16 @@ func (e *edge) root(size uint64) (root tlog.Hash, ok bool) {
 	if e.now == nil || size < e.Size()+1 || size > e.Size()+uint64(len(e.now[0])) {
 		return root, false
 	}
-	in := size - e.Size() // entries of the chunk
-	for level := range e.now {
+	full := slices.Clone(e.peaks) // the full trees that make up the tree, from the left
+	in := size - e.Size()         // entries of the chunk
+	for level := chunkLevels - 1; level >= 0; level-- {
 		if in>>level&1 == 1 {
-			root, ok = join(e.now[level][in>>level-1], root, ok), true
+			full = append(full, e.now[level][in>>level-1])
 		}
 	}
-	for _, peak := range slices.Backward(e.peaks) {
-		root = join(peak, root, true)
+	root = full[len(full)-1]
+	for _, left := range slices.Backward(full[:len(full)-1]) {
+		root = tlog.NodeHash(left, root)
 	}
 	return root, true
-}
-
-// join returns the node over a full tree and the tree that follows it, or left if none does.
-func join(left, right tlog.Hash, follows bool) tlog.Hash {
-	if !follows {
-		return left
-	}
-	return tlog.NodeHash(left, right)
 }
