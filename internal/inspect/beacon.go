@@ -8,9 +8,9 @@ import (
 	"shuffled/internal/beacon"
 )
 
-// roundCheck reports whether a beacon's value is the chain's signature of the round. All mixes with this round and value
-// share it: a check costs milliseconds, and a busy house mixes many shuffles in one round. A worker calls it first. The
-// fold asks it for that batch and later ones.
+// roundCheck reports whether a beacon's value is the chain's signature of the round. All mixes with this round and
+// value share it: a check costs milliseconds, and a busy house mixes many shuffles in one round. A worker calls it
+// first. The fold asks it for that batch and later ones.
 type roundCheck func() bool
 
 // light is the value that a mix has for a round of a chain.

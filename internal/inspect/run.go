@@ -41,7 +41,8 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, src: src, opts: opts, trust: trust, decks: &decks{known: make(map[[32]byte]func() (deck, error))}}
+	r := &run{ctx: ctx, src: src, opts: opts, trust: trust,
+		decks: &decks{known: make(map[[32]byte]func() (deck, error))}}
 	if r.opts.Workers <= 0 {
 		r.opts.Workers = runtime.GOMAXPROCS(0)
 	}

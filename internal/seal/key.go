@@ -40,11 +40,7 @@ func NewKey(secret []byte) (*Key, error) {
 	if len(secret) != KeySize {
 		return nil, fmt.Errorf("a sealing key must have %d bytes, not %d", KeySize, len(secret))
 	}
-	same := true
-	for _, b := range secret {
-		same = same && b == secret[0]
-	}
-	if same {
+	if bytes.Count(secret, secret[:1]) == KeySize {
 		return nil, errors.New("a sealing key must be random, and all bytes of this key are equal")
 	}
 	own := bytes.Clone(secret)

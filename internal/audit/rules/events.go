@@ -95,6 +95,15 @@ func (s *State) adopt(now int64) {
 	s.holders.known = revoked
 }
 
+// stopsOf returns a latch and kill switches that were saved.
+func stopsOf(latched bool, switches []Switch) stops {
+	s := stops{latched: latched, killed: make(map[Switch]bool)}
+	for _, k := range switches {
+		s.killed[k] = true
+	}
+	return s
+}
+
 // Latched reports whether the entropy latch is set.
 func (s *State) Latched() bool { return s.latched }
 

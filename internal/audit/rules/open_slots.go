@@ -118,6 +118,15 @@ type terms struct {
 	child      bool // of a shuffle below
 }
 
+// Table is a game table.
+type Table struct {
+	Name    string
+	Closed  bool
+	Serial  uint64   // of its newest commit
+	Last    uint64   // index of its newest commit
+	Waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
+}
+
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
 type opened struct {
 	*open

@@ -31,15 +31,6 @@ type Saved struct {
 	Waiting     []WaitingAct
 }
 
-// Table is a game table.
-type Table struct {
-	Name    string
-	Closed  bool
-	Serial  uint64   // of its newest commit
-	Last    uint64   // index of its newest commit
-	Waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
-}
-
 // Copy begins a copy and returns all of the state except its open shuffles. The state has a genesis and is Complete,
 // nothing was applied with Force, and everything is final (Commit). A copy that was begun before ends.
 func (s *State) Copy() (*Copy, *Saved) {
@@ -72,10 +63,7 @@ func Restore(saved *Saved) (*State, error) {
 	for _, k := range saved.Keys {
 		s.applyKey(k.Key, k.Index, k.Time)
 	}
-	s.size, s.time, s.latched = saved.Size, saved.Time, saved.Latched
-	for _, k := range saved.Switches {
-		s.killed[k] = true
-	}
+	s.size, s.time, s.stops = saved.Size, saved.Time, stopsOf(saved.Latched, saved.Switches)
 	s.persons.genesis, s.persons.newest, s.persons.waiting = saved.GenesisHash, saved.NewestAct, saved.Waiting
 	for _, index := range saved.Instances {
 		s.instances[index] = true
