@@ -45,7 +45,7 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	faults, notes, err := f.src.Finish(ctx, f.summary())
 	f.faults.add(faults...)
 	f.report.Notes = append(f.report.Notes, notes...)
-	if len(f.lost.Spans) > 0 {
+	if len(f.lost) > 0 {
 		f.noteOnce("entries are lost: what is open here may be closed")
 	}
 	switch {
@@ -78,7 +78,7 @@ func (f *fold) actHeads(r *Report) error {
 // judgeTrust checks that the trusted keys were in force, and that the trusted quorum
 // cosigned the newest cosigned checkpoint.
 func (f *fold) judgeTrust() {
-	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
+	named := f.unsigned || f.unsure || len(f.lost) > 0 ||
 		f.faults.FaultCodes[CodeRotation] > 0 // why the key was not seen
 	if len(f.due) > 0 && !named {
 		key := f.due[0]

@@ -8,55 +8,56 @@ import (
 
 // lostEntries are the indexes of entries whose bytes are not known. If a later entry
 // seems to break a rule because of them, that is no fault of its own.
-type lostEntries struct {
-	Spans []span // ascending
-}
+type lostEntries []span // ascending
 
 type span struct{ From, To uint64 } // From ≤ index < To
 
 func (l *lostEntries) add(index uint64) {
-	if n := len(l.Spans); n > 0 && l.Spans[n-1].To == index {
-		l.Spans[n-1].To++
+	if n := len(*l); n > 0 && (*l)[n-1].To == index {
+		(*l)[n-1].To++
 		return
 	}
-	l.Spans = append(l.Spans, span{index, index + 1})
+	*l = append(*l, span{index, index + 1})
 }
 
 // has reports whether the entry was lost.
-func (l *lostEntries) has(index uint64) bool { return l.between(index, index+1) }
+func (l lostEntries) has(index uint64) bool { return l.between(index, index+1) }
 
 // between reports whether an entry of from ≤ index < to was lost.
-func (l *lostEntries) between(from, to uint64) bool {
-	i := sort.Search(len(l.Spans), func(i int) bool { return l.Spans[i].To > from })
-	return i < len(l.Spans) && l.Spans[i].From < to
+func (l lostEntries) between(from, to uint64) bool {
+	i := sort.Search(len(l), func(i int) bool { return l[i].To > from })
+	return i < len(l) && l[i].From < to
 }
 
 // explain reports whether a lost entry can be why e seems to break a rule. So many entries of its shuffle are below.
 func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below int) bool {
-	l := &f.lost
-	switch {
-	case len(l.Spans) == 0:
+	l, id := f.lost, audit.ShuffleOf(e.Body)
+	if len(l) == 0 {
 		return false
-	case rule.Code == audit.RuleCredential, rule.Code == audit.RuleRound: // created there, or dealt from a parent
+	}
+	switch rule.Code {
+	case audit.RuleTime:
+		return false
+	case audit.RuleCredential, audit.RuleRound: // created there, or dealt from a parent
 		return true
-	case rule.Code == audit.RuleOwner: // taken over there
-		return l.between(audit.ShuffleOf(e.Body), index)
-	case rule.Code == audit.RuleEntries: // a lost one is one more
+	case audit.RuleOwner: // taken over there
+		return l.between(id, index)
+	case audit.RuleEntries: // a lost one is one more
 		d, _ := audit.DisclosedBy(e.Body)
-		return d.Entries > below && l.between(audit.ShuffleOf(e.Body), index)
-	case rule.Code == audit.RuleEarlier:
-		return l.between(f.firstWaiting(audit.ShuffleOf(e.Body)), index)
-	case rule.Code == audit.RuleGenesisFirst:
+		return d.Entries > below && l.between(id, index)
+	case audit.RuleEarlier:
+		return l.between(f.firstWaiting(id), index)
+	case audit.RuleGenesisFirst:
 		return l.has(0) && index > 0
-	case rule.Code == audit.RulePair:
+	case audit.RulePair:
 		_, disclosure := e.Body.(*audit.DisclosureEntry) // its chain may have been linked there
-		return l.has(index-1) || disclosure && l.between(audit.ShuffleOf(e.Body), index)
+		return l.has(index-1) || disclosure && l.between(id, index)
 	}
 	switch b := e.Body.(type) {
 	case *audit.Commit:
 		return l.explainCommit(rule.Code, b, index)
 	case *audit.Mix, *audit.Deal, *audit.Reveal:
-		switch id := audit.ShuffleOf(b); rule.Code {
+		switch rule.Code {
 		case audit.RuleNotOpen:
 			return l.has(id)
 		case audit.RuleSetAside, audit.RulePlace, audit.RuleMix, audit.RuleReveal:
@@ -79,8 +80,7 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below i
 		return rule.Code == audit.RuleNotOpen && l.between(b.Shuffle, index) ||
 			rule.Code == audit.RuleDisclosureKey && l.between(b.Key, index)
 	}
-	// A lost entry may have changed keys, switches, tables or the latch.
-	return rule.Code != audit.RuleTime
+	return true // a lost entry may have changed keys, switches, tables or the latch
 }
 
 // firstWaiting returns the id of the first open shuffle at the table of this one that is not known to be dealt from.
@@ -98,7 +98,7 @@ func (f *fold) firstWaiting(id uint64) uint64 {
 	return first
 }
 
-func (l *lostEntries) explainCommit(code string, c *audit.Commit, index uint64) bool {
+func (l lostEntries) explainCommit(code string, c *audit.Commit, index uint64) bool {
 	switch code {
 	case audit.RuleInstance:
 		return l.has(c.Instance)

@@ -112,7 +112,7 @@ func (f *fold) signature(p *point) bool {
 
 // notSigned names a checkpoint without the signatures of the keys in force.
 func (f *fold) notSigned(p *point) {
-	if len(f.lost.Spans) > 0 {
+	if len(f.lost) > 0 {
 		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
 		return
 	}
@@ -142,7 +142,7 @@ func (f *fold) beyond(p *point) {
 	case signedBy(p.Signed, f.signers.Load().keys):
 		f.noteOnce(fmt.Sprintf("%s covers %d entries, the newest checkpoint %d: the copy is older than that, and nothing above was looked at",
 			p.Where, p.head.Size, f.size))
-	case len(f.lost.Spans) == 0:
+	case len(f.lost) == 0:
 		f.faults.add(fault(CodeSize, p.Where,
 			"it covers %d entries, the newest only %d, and the keys in force did not sign it", p.head.Size, f.size))
 	}

@@ -157,13 +157,10 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 		return nil
 	}
 	c.tileAt = where
+	tile := hashes(data)
 	lost := slices.ContainsFunc(c.entries, func(p parsed) bool { return p.lost })
-	switch {
-	case !lost && (data == nil || slices.Equal(leaves, hashes(data))):
+	if !lost && (tile == nil || slices.Equal(leaves, tile)) {
 		c.tree = newSubtree(w.hasher, leaves)
-		return nil
-	case data == nil && c.width < Width:
-		c.broken = true
 		return nil
 	}
 	var above *tlog.Hash
@@ -172,7 +169,6 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 			return err
 		}
 	}
-	tile := hashes(data)
 	if tile == nil { // and entries are lost
 		c.top, c.broken = above, above == nil
 		return nil

@@ -69,7 +69,7 @@ func (f *fold) drawn(l *live, t *audit.Terms, index uint64) {
 
 // unnamed reports the lists that were given and that no commit names. If an entry is lost, it may name one.
 func (f *fold) unnamed() {
-	if len(f.lost.Spans) > 0 || f.broken {
+	if len(f.lost) > 0 || f.broken {
 		return
 	}
 	for i, g := range f.report.Tickets.Lists {

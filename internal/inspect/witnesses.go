@@ -109,7 +109,7 @@ func (f *fold) quorum(p *point) {
 		}
 	}
 	f.cosigned.named = !own
-	if !own && len(f.lost.Spans) > 0 {
+	if !own && len(f.lost) > 0 {
 		f.noteOnce("quorums above a lost entry are not checked: it may have changed the policy")
 	} else if !own && f.policies.At(p.head.Size).Undecided(p.Signed) {
 		f.cannotJudge(undecided(p.head.Size))
