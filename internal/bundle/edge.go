@@ -26,21 +26,10 @@ func (e *Edge) Size() uint64 { return e.size }
 // Full takes a tile that is full now, and owns its hashes.
 type Full func(level int, index uint64, hashes []byte) error
 
-// add appends the leaf hashes of at most Width entries, and hands over every tile that
-// becomes full. The entries are all in one tile.
-func (e *Edge) add(leaves []byte, full Full) error {
-	e.size += uint64(len(leaves) / tlog.HashSize)
-	return e.grow(0, leaves, full)
-}
-
-// AddTop appends Width entries of which only the node over all of them is known. The size
-// of the tree must be a multiple of Width.
-func (e *Edge) AddTop(top tlog.Hash, full Full) error {
-	e.size += Width
-	return e.grow(1, top[:], full)
-}
-
-func (e *Edge) grow(level int, hashes []byte, full Full) error {
+// Add appends hashes of a level, all in one tile, and hands over every tile that becomes full. At level 0 they are those
+// of entries. At level 1 they are of Width entries each, of which nothing below is known.
+func (e *Edge) Add(level int, hashes []byte, full Full) error {
+	e.size += uint64(len(hashes)/tlog.HashSize) << (tileHeight * level)
 	e.tiles[level] = append(e.tiles[level], hashes...)
 	for ; len(e.tiles[level]) == Width*tlog.HashSize; level++ {
 		data, index, top := e.tiles[level], hashesAt(e.size, level)/Width-1, topOf(e.tiles[level])

@@ -77,7 +77,7 @@ func (x *export) take(ctx context.Context, entries [][]byte) error {
 			}
 		}
 	}
-	err := x.edge.add(leavesOf(entries), func(level int, index uint64, data []byte) error {
+	err := x.edge.Add(0, leavesOf(entries), func(level int, index uint64, data []byte) error {
 		return x.dir.put(TilePath(level, index, Width), data)
 	})
 	if x.o.Progress != nil {

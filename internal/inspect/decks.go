@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -12,78 +11,66 @@ import (
 	"shuffled/internal/terms"
 )
 
-// deckMemory is how many decks are remembered. If there are more, some are read again,
-// which costs time and changes nothing.
+// deckMemory is how many decks, and how many documents of terms, are remembered. If there are more, some are read
+// again, which costs time and changes nothing.
 const deckMemory = 1 << 16
 
-// decks remembers the decks and the documents of terms that were read. All workers share it.
-type decks struct {
+// memory remembers what was read under a hash. All workers share it.
+type memory[T any] struct {
 	mu    sync.Mutex
-	known map[[32]byte]func() (deck, error)
+	known map[[32]byte]func() (T, error)
 }
 
-// deck is what is known of a deck or a document of terms.
-type deck struct {
-	cards    int             // of a deck
-	document *terms.Document // of terms
-	fault    *Fault          // what is wrong with it; nil: nothing
-}
-
-// check returns what is wrong with the deck that a commit of cards names, nil for nothing.
-func (d *decks) check(ctx context.Context, src Source, c *audit.Context) (*Fault, error) {
-	got, err := d.remembered(c.DeckHash, func() (deck, error) {
-		read, err := src.Deck(ctx, c.DeckHash)
-		return deck{cards: read.Len()}, err
-	})
-	if err == nil && got.fault == nil && c.Parent == nil && got.cards != c.Recipe.Cards {
-		return new(fault(CodeDeck, "", "a shuffle of %d cards of a deck of %d", c.Recipe.Cards, got.cards)), nil
-	}
-	return got.fault, err
-}
-
-// checkTerms returns what is wrong with the document of terms that a commit names, nil for nothing or none.
-func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context) (*Fault, error) {
-	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
-		return nil, nil
-	}
-	got, err := d.remembered(c.Terms.Hash, func() (deck, error) {
-		document, where, err := src.Terms(ctx, c.Terms.Hash)
-		if err != nil {
-			return deck{}, err
+// read returns what is known under a hash. from reads it, if nobody did before.
+func (m *memory[T]) read(hash [32]byte, from func() (T, error)) (T, error) {
+	m.mu.Lock()
+	known := m.known[hash]
+	if known == nil {
+		if m.known == nil || len(m.known) >= deckMemory {
+			m.known = make(map[[32]byte]func() (T, error))
 		}
-		read, err := terms.Parse(c.Terms.Kind, document)
+		known = sync.OnceValues(from)
+		m.known[hash] = known
+	}
+	m.mu.Unlock()
+	return known()
+}
+
+// checkDeck returns what is wrong with the deck that a commit of cards names, as a *Damage.
+func (r *run) checkDeck(ctx context.Context, c *audit.Context) error {
+	cards, err := r.decks.read(c.DeckHash, func() (int, error) {
+		deck, err := r.src.Deck(ctx, c.DeckHash)
+		return deck.Len(), err
+	})
+	if err == nil && c.Parent == nil && cards != c.Recipe.Cards {
+		err = &Damage{fault(CodeDeck, "", "a shuffle of %d cards of a deck of %d", c.Recipe.Cards, cards)}
+	}
+	return err
+}
+
+// checkTerms returns what is wrong with the document of terms that a commit names, if it names one, as a *Damage.
+func (r *run) checkTerms(ctx context.Context, c *audit.Context) error {
+	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
+		return nil
+	}
+	document, err := r.documents.read(c.Terms.Hash, func() (*terms.Document, error) {
+		b, where, err := r.src.Terms(ctx, c.Terms.Hash)
+		if err != nil {
+			return nil, err
+		}
+		read, err := terms.Parse(c.Terms.Kind, b)
 		if err != nil {
 			err = &Damage{fault(CodeTerms, where, "%v", err)}
 		}
-		return deck{document: read}, err
+		return read, err
 	})
-	if err != nil || got.fault != nil {
-		return got.fault, err
+	if err != nil {
+		return err
 	}
-	if err := got.document.Of(c); err != nil {
-		return new(fault(CodeTerms, "", "%v", err)), nil
+	if err := document.Of(c); err != nil {
+		return &Damage{fault(CodeTerms, "", "%v", err)}
 	}
-	return nil, nil
-}
-
-// remembered returns what is known under a hash, or reads it. A *Damage from read is what is known, too. Any other
-// error ends the run.
-func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, error) {
-	d.mu.Lock()
-	known := d.known[hash]
-	if known == nil {
-		if len(d.known) >= deckMemory {
-			clear(d.known)
-		}
-		known = sync.OnceValues(read)
-		d.known[hash] = known
-	}
-	d.mu.Unlock()
-	got, err := known()
-	if damage, ok := errors.AsType[*Damage](err); ok {
-		got.fault, err = &damage.Fault, nil
-	}
-	return got, err
+	return nil
 }
 
 // named says what a commit shuffles. Which cards of a deck a child has was chosen by the house.

@@ -124,15 +124,10 @@ func (w *worker) read(ctx context.Context, c *chunk) {
 // damage keeps an error of the source: evidence that is damaged as a fault, any other
 // error as the end of the run. It reports whether the worker goes on.
 func (c *chunk) damage(err error) bool {
-	switch d, ok := errors.AsType[*Damage](err); {
-	case err == nil:
-		return true
-	case ok:
-		c.faults = append(c.faults, d.Fault)
-		return true
+	if f := c.wrong(err); f != nil {
+		c.faults = append(c.faults, *f)
 	}
-	c.err = err
-	return false
+	return c.err == nil
 }
 
 // hash returns the leaf hashes, zero for what is not there.
@@ -284,11 +279,18 @@ func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func
 		c.faults = append(c.faults, then(c.first+uint64(i), p.e)...)
 	}
 	if b, ok := p.e.Body.(*audit.Commit); ok {
-		var err, deckErr error
-		p.noTerms, err = w.decks.checkTerms(ctx, w.src, b.Context)
+		p.noTerms = c.wrong(w.checkTerms(ctx, b.Context))
 		if !b.Context.IsDraw() {
-			p.noDeck, deckErr = w.decks.check(ctx, w.src, b.Context)
+			p.noDeck = c.wrong(w.checkDeck(ctx, b.Context))
 		}
-		c.err = cmp.Or(c.err, err, deckErr)
 	}
+}
+
+// wrong returns the fault that a *Damage is, nil for nothing. Any other error is the end of the run.
+func (c *chunk) wrong(err error) *Fault {
+	if d, ok := errors.AsType[*Damage](err); ok {
+		return &d.Fault
+	}
+	c.err = cmp.Or(c.err, err)
+	return nil
 }

@@ -14,21 +14,23 @@ import (
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/disclosure"
+	"shuffled/internal/terms"
 )
 
 // run is what all goroutines of one check share. After begin only signers changes.
 type run struct {
-	ctx     context.Context
-	src     Source
-	opts    Options
-	trust   trust.Trusted
-	size    uint64 // of the newest checkpoint
-	newest  audit.Checkpoint
-	last    Checkpoint // the newest, signed
-	older   *point     // of Options.Since; nil: none
-	decks   *decks
-	signers atomic.Pointer[signers] // written by the fold
-	first   []note.Verifier         // the genesis's key, unchecked; nil: it cannot be read
+	ctx       context.Context
+	src       Source
+	opts      Options
+	trust     trust.Trusted
+	size      uint64 // of the newest checkpoint
+	newest    audit.Checkpoint
+	last      Checkpoint  // the newest, signed
+	older     *point      // of Options.Since; nil: none
+	decks     memory[int] // of cards
+	documents memory[*terms.Document]
+	signers   atomic.Pointer[signers] // written by the fold
+	first     []note.Verifier         // the genesis's key, unchecked; nil: it cannot be read
 
 	tasks chan *chunk // from the fold to workers
 	jobs  chan *batch // from the fold to workers
@@ -41,8 +43,7 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, src: src, opts: opts, trust: trust,
-		decks: &decks{known: make(map[[32]byte]func() (deck, error))}}
+	r := &run{ctx: ctx, src: src, opts: opts, trust: trust}
 	if r.opts.Workers <= 0 {
 		r.opts.Workers = runtime.GOMAXPROCS(0)
 	}

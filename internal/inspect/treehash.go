@@ -145,7 +145,7 @@ func (e *edge) addTop(top tlog.Hash, full bundle.Full) error {
 		n := len(e.peaks) - 2
 		e.peaks = append(e.peaks[:n], tlog.NodeHash(e.peaks[n], e.peaks[n+1]))
 	}
-	return e.AddTop(top, full)
+	return e.Add(1, top[:], full)
 }
 
 // root returns the root of the first size entries, which end in the chunk that is being folded.

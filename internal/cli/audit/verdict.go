@@ -83,11 +83,7 @@ func (s Sheet) result(text, result string) string {
 	paint := map[string]func(string) string{
 		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
 	}[result]
-	head, rest, found := strings.Cut(text, "  "+result)
-	if paint == nil || !found {
-		return text
-	}
-	return head + "  " + paint(result) + rest
+	return strings.Replace(text, "  "+result, "  "+paint(result), 1)
 }
 
 // facts writes labels and facts in columns.
