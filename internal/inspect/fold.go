@@ -85,24 +85,22 @@ func (f *fold) chunk(c *chunk) error {
 	f.cosigned.spoilt += c.spoilt
 	f.unsure = f.unsure || c.endOfSigned
 	f.edge.now = &c.tree
-	if !f.broken && c.top == nil && c.other != nil {
+	if !f.broken && c.other != nil {
 		f.choose(c)
 	}
 	f.batch = &batch{done: make(chan struct{})}
 	points := c.points
 	for i := range c.entries {
 		f.entry(c, i)
-		points = f.judge(points, c.top == nil)
+		points = f.judge(points)
 	}
 	for i := range c.beyond {
 		f.beyond(&c.beyond[i])
 	}
 	if f.state.Size() == f.size {
 		f.release()
-		if c.top == nil {
-			if root, ok := f.root(f.size); ok {
-				f.report.Root = base64.StdEncoding.EncodeToString(root[:])
-			}
+		if root, ok := f.edge.root(f.size); ok {
+			f.report.Root = base64.StdEncoding.EncodeToString(root[:])
 		}
 	}
 	if c.width == Width && !f.broken {
@@ -263,12 +261,4 @@ func (f *fold) follow(c *chunk, i int, opened rules.Opened, legal bool) {
 	case *audit.Key:
 		f.key(b, p.e, index)
 	}
-}
-
-// root returns the root at a size in the chunk that is being folded. ok is false if it cannot be known.
-func (f *fold) root(size uint64) (tlog.Hash, bool) {
-	if f.broken {
-		return tlog.Hash{}, false
-	}
-	return f.edge.root(size)
 }

@@ -28,10 +28,9 @@ type divergence struct {
 }
 
 // judge judges the checkpoints whose size is that of the state, and returns the rest.
-// known reports whether the leaves of the chunk are.
-func (f *fold) judge(points []point, known bool) []point {
+func (f *fold) judge(points []point) []point {
 	for len(points) > 0 && points[0].head.Size == f.state.Size() {
-		f.point(&points[0], known)
+		f.point(&points[0])
 		points = points[1:]
 	}
 	f.rotate()
@@ -39,12 +38,12 @@ func (f *fold) judge(points []point, known bool) []point {
 }
 
 // point judges a checkpoint whose size is that of the state.
-func (f *fold) point(p *point, known bool) {
+func (f *fold) point(p *point) {
 	if by := f.signers.Load(); p.by != by {
 		p.check(by, f.run)
 	}
 	if p.kind == kindSince {
-		f.since(p, known)
+		f.since(p)
 		return
 	}
 	size := p.head.Size
@@ -56,7 +55,7 @@ func (f *fold) point(p *point, known bool) {
 		f.report.Witnesses.Cosigned++
 		f.report.Witnesses.Newest = size
 	}
-	holds := f.signature(p) && f.compareRoot(p, known)
+	holds := f.signature(p) && f.compareRoot(p)
 	switch p.kind {
 	case KindCosigned:
 		if f.cosigned.named = !holds; holds {
@@ -161,10 +160,10 @@ func (f *fold) rotate() {
 }
 
 // compareRoot compares the checkpoint's root with that of the entries.
-func (f *fold) compareRoot(p *point, known bool) bool {
-	root, ok := f.root(p.head.Size)
+func (f *fold) compareRoot(p *point) bool {
+	root, ok := f.edge.root(p.head.Size)
 	switch {
-	case !ok || !known:
+	case !ok:
 		f.noteOnce("roots above lost entries are not checked")
 		return false
 	case root == p.head.Root:
@@ -196,13 +195,13 @@ func (f *fold) converge() {
 }
 
 // since judges the older checkpoint that the caller brought.
-func (f *fold) since(p *point, known bool) {
-	root, ok := f.root(p.head.Size)
+func (f *fold) since(p *point) {
+	root, ok := f.edge.root(p.head.Size)
 	switch {
 	case !p.signed:
 		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the keys in force then",
 			p.head.Size))
-	case !ok || !known:
+	case !ok:
 		f.noteOnce("roots above lost entries are not checked")
 	case root != p.head.Root:
 		f.faults.add(fault(CodeSince, p.Where,

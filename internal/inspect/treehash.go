@@ -148,7 +148,8 @@ func (e *edge) addTop(top tlog.Hash, full bundle.Full) error {
 	return e.Add(1, top[:], full)
 }
 
-// root returns the root of the first size entries, which end in the chunk that is being folded.
+// root returns the root of the first size entries, which end in the chunk that is being folded. ok is false if it
+// cannot be known: hashes of the chunk are lost, or those of an earlier chunk, where the edge ended then.
 func (e *edge) root(size uint64) (root tlog.Hash, ok bool) {
 	if e.now == nil || size < e.Size()+1 || size > e.Size()+uint64(len(e.now[0])) {
 		return root, false
