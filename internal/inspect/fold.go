@@ -57,7 +57,6 @@ type signing struct {
 	history  trust.History                 // of keys, as entries say them
 	openers  map[uint64]*disclosure.Opener // by index of the disclosure key's entry
 	policies *trust.Policies
-	pending  bool            // a policy waits for its first checkpoint
 	rotated  *rotation       // a signing key's entry without its checkpoint so far
 	unsure   bool            // not all such checkpoints could be read
 	due      []note.Verifier // trusted keys of the algorithms of which no trusted key signed so far

@@ -97,7 +97,7 @@ func next(b []byte) (r pairRecord, rest []byte, err error) {
 // commonAt returns the second at which a witness of both ledgers had cosigned a checkpoint, 0 if none had. For the
 // co-dealer's ledger it is the second at which its whole quorum had, too: the co-dealer answers no earlier.
 func (s *side) commonAt(p *point) int64 {
-	if s == nil || !p.pinned {
+	if s == nil || p.complete == 0 {
 		return 0
 	}
 	second, _ := s.common.CompleteAt(p.Signed)

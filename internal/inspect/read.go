@@ -59,8 +59,7 @@ type point struct {
 	by     *signers
 	signed bool
 	own    bool // the ledger's own quorum
-	pinned bool // the trusted policy's
-	// complete is the second at which the trusted policy's quorum was complete, if pinned.
+	// complete is the second at which the trusted policy's quorum was complete, 0 if it is not or signed is false.
 	complete int64
 	// common is the second at which a witness of both ledgers of a pair had cosigned, 0 for none.
 	common int64
@@ -79,8 +78,9 @@ func (p *point) check(by *signers, r *run) {
 	p.signed = signedBy(p.Signed, by.keys)
 	if p.kind == KindCosigned {
 		p.own = by.policy != nil && by.policy.Satisfied(p.Signed)
-		p.complete, p.pinned = r.trust.Policy.CompleteAt(p.Signed)
-		p.pinned = p.pinned && p.signed
+		if p.complete, _ = r.trust.Policy.CompleteAt(p.Signed); !p.signed {
+			p.complete = 0
+		}
 		p.common = r.opts.side.commonAt(p)
 	}
 }

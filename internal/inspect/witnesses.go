@@ -89,7 +89,6 @@ func (f *fold) policy(index uint64, text []byte) {
 	case err != nil: // the rule key said so
 		return
 	}
-	f.pending = true
 	f.publish()
 }
 
@@ -101,10 +100,8 @@ func undecided(size uint64) string {
 // quorum judges the cosignatures of a checkpoint whose signature and root hold.
 func (f *fold) quorum(p *point) {
 	own := p.own
-	if f.pending {
-		own = f.policies.Accept(p.head.Size, p.Signed)
-		if own {
-			f.pending = false
+	if len(f.policies.Waiting()) > 0 { // the checkpoint covers them
+		if own = f.policies.Accept(p.head.Size, p.Signed); own {
 			f.publish()
 		}
 	}
@@ -117,10 +114,10 @@ func (f *fold) quorum(p *point) {
 		f.faults.add(fault(CodeQuorum, p.Where,
 			"the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
 	}
-	if !p.pinned && f.trust.Policy.Undecided(p.Signed) {
+	if p.complete == 0 && f.trust.Policy.Undecided(p.Signed) {
 		f.cosigned.undecided = p.head.Size
 	}
-	if p.pinned {
+	if p.complete != 0 {
 		f.cosigned.pinned = p.head.Size
 		f.report.Witnesses.Pinned++
 		f.saw(p.head.Size, p.complete)
