@@ -18,7 +18,6 @@ import (
 
 // Finish implements inspect.Source. It checks all rows that the entries did not lead to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
-	s.finished = true
 	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.namedRows,
 		s.countRows, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {

@@ -89,7 +89,7 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.finished { // inspect had no checkpoint to begin with
+	if r.Size == 0 { // inspect had no checkpoint to begin with
 		faults, notes, err := s.Finish(ctx, inspect.Summary{Keys: new(trust.History)})
 		if err != nil {
 			return nil, err

@@ -31,7 +31,6 @@ type source struct {
 	seen      []seen          // checkpoints that are kept elsewhere
 	newest    inspect.Checkpoint
 	size      uint64 // that newest has
-	finished  bool   // Finish was called
 
 	mu     sync.Mutex // guards what follows
 	counts Counts

@@ -213,13 +213,9 @@ func (p *pair) open(o *PairOptions) (err error) {
 	if p.origins[0] == p.origins[1] && p.origins[0] != "" {
 		return fmt.Errorf("both bundles are of the ledger %s: the second one is to be of its co-dealer's ledger", p.origins[0])
 	}
-	for i, s := range p.sides {
-		s.other = p.origins[1-i]
-		if s.common, err = commonWitnesses(p.trust[0].Policy, p.trust[1].Policy); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.sides[0].other, p.sides[1].other = p.origins[1], p.origins[0]
+	p.work.common, err = commonWitnesses(p.trust[0].Policy, p.trust[1].Policy)
+	return err
 }
 
 // commonWitnesses returns a policy that asks for any one of the witnesses that both policies

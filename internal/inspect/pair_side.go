@@ -20,7 +20,6 @@ type side struct {
 	which    int
 	work     *pairWork
 	other    string              // origin of the other ledger
-	common   *trust.Policy       // asks for one of the witnesses that both trusted policies have; nil: there is none
 	orders   map[uint64]uint64   // by id of an open shuffle of the pair: the index of its order
 	illegal  map[uint64]int      // of these: how many of its deals are illegal
 	claimed  map[audit.Head]bool // claims written last, at most mostClaimed
@@ -46,6 +45,8 @@ type pairWork struct {
 	records workFiles
 	claims  [2]workFiles // about the house's ledger, about the co-dealer's
 	sizes   [2]uint64    // of the ledgers
+	// common asks for one of the witnesses that both trusted policies have; nil: there is none
+	common *trust.Policy
 }
 
 // Kinds of records.
@@ -100,7 +101,7 @@ func (s *side) commonAt(p *point) int64 {
 	if s == nil || p.complete == 0 {
 		return 0
 	}
-	second, _ := s.common.CompleteAt(p.Signed)
+	second, _ := s.work.common.CompleteAt(p.Signed)
 	if second != 0 && s.which == sideCoDealer {
 		second = max(second, p.complete)
 	}
