@@ -26,8 +26,8 @@ func (e *Edge) Size() uint64 { return e.size }
 // Full takes a tile that is full now, and owns its hashes.
 type Full func(level int, index uint64, hashes []byte) error
 
-// Add appends hashes of a level, all in one tile, and hands over every tile that becomes full. At level 0 they are those
-// of entries. At level 1 they are of Width entries each, of which nothing below is known.
+// Add appends hashes of a level, all in one tile, and hands over every tile that becomes full. At level 0 they are
+// those of entries. At level 1 each is of Width entries, of which nothing else is known.
 func (e *Edge) Add(level int, hashes []byte, full Full) error {
 	e.size += uint64(len(hashes)/tlog.HashSize) << (tileHeight * level)
 	e.tiles[level] = append(e.tiles[level], hashes...)
