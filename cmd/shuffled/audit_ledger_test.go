@@ -71,7 +71,7 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}))
 	deck, _ := shuffle.Named("standard-52")
 	g.deck = deck.Hash()
-	first.Decks = []ledger.Deck{{Hash: g.deck, Cards: deck.Cards()}}
+	first.Decks = []ledger.Deck{{Hash: g.deck, List: deck.Bytes()}}
 	if err := store.Create(ctx, ledger.Info{Name: "main", Origin: generatedOrigin}, first); err != nil {
 		t.Fatal(err)
 	}

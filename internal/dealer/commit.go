@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/openings"
@@ -168,7 +169,7 @@ func (d *Dealer) newDecks(a *asked) []ledger.Deck {
 	if _, ok := d.decks.Load(hash); ok {
 		return nil
 	}
-	return []ledger.Deck{{Hash: hash, Cards: a.deck.Cards()}}
+	return []ledger.Deck{{Hash: hash, List: a.deck.Bytes()}}
 }
 
 // appendCommit appends a commit, which is the body of the proposal. The close of its parent comes
@@ -220,7 +221,4 @@ func allows(decks []string, production bool, deck shuffle.Deck) bool {
 	})
 }
 
-func base64Of(deck shuffle.Deck) string {
-	hash := deck.Hash()
-	return base64.StdEncoding.EncodeToString(hash[:])
-}
+func base64Of(deck shuffle.Deck) string { return tlog.Hash(deck.Hash()).String() }

@@ -40,10 +40,9 @@ func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 	}
 	id := a.ID()
 	for _, w := range k.Wraps {
-		if w.Auditor != id {
-			continue
+		if w.Auditor == id {
+			return a.unwrap(origin, k.Public, w.Sealed)
 		}
-		return a.unwrap(origin, k.Public, w.Sealed)
 	}
 	return nil, ErrNoWrap
 }

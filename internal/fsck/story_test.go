@@ -33,7 +33,7 @@ type material struct {
 	parsed   []audit.Entry
 	heads    []ledger.Head // one for each batch
 	cosigned []ledger.Head
-	decks    map[[32]byte][]string
+	decks    map[[32]byte][]byte
 	terms    []ledger.Terms
 	stated   []statement
 	tapes    map[uint64][]byte // by shuffle
@@ -77,7 +77,7 @@ func newWriter(dir, seed string, witnesses bool) *writer {
 		g.Deals = audit.DealsCosigned
 	}
 	w := &writer{inspecttest.New(dir, seed, g), &material{id: ledger.IDOf(inspecttest.Origin),
-		decks: make(map[[32]byte][]string), tapes: make(map[uint64][]byte)}}
+		decks: make(map[[32]byte][]byte), tapes: make(map[uint64][]byte)}}
 	w.l.Disclosure()
 	w.batch()
 	if witnesses {
@@ -263,7 +263,7 @@ func (w *writer) finish() (*material, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.decks[[32]byte(hash)] = deck.Cards()
+		m.decks[[32]byte(hash)] = deck.Bytes()
 	}
 	key, err := seal.NewKey([]byte("a sealing key of exactly 32 byte"))
 	if err != nil {
@@ -345,8 +345,8 @@ func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) led
 	t.Helper()
 	b := ledger.Batch{Head: head}
 	if old.Size == 0 {
-		for hash, cards := range m.decks {
-			b.Decks = append(b.Decks, ledger.Deck{Hash: hash, Cards: cards})
+		for hash, list := range m.decks {
+			b.Decks = append(b.Decks, ledger.Deck{Hash: hash, List: list})
 		}
 	}
 	for i := old.Size; i < head.Size; i++ {

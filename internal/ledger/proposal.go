@@ -81,9 +81,7 @@ func (r *Request) Size() (n int) {
 		}
 	}
 	for _, deck := range r.Decks {
-		for _, name := range deck.Cards {
-			n += 1 + len(name)
-		}
+		n += len(deck.List)
 	}
 	return n
 }

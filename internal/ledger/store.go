@@ -81,8 +81,8 @@ type Batch struct {
 
 // Deck is a list of card names under its hash.
 type Deck struct {
-	Hash  [32]byte
-	Cards []string
+	Hash [32]byte
+	List []byte // as it is hashed after a label (docs/SPEC.md section 3.1), and stored
 }
 
 // Store keeps ledgers. There are two, on PostgreSQL and on SQLite, which pass

@@ -67,8 +67,13 @@ func NewKeyring(current *Key, older ...*Key) (*Keyring, error) {
 // Draw returns a cipher for what only this process opens: at most 2^32 messages (SP 800-38D section 8.3).
 func Draw() cipher.AEAD {
 	secret := make([]byte, KeySize)
-	rand.Read(secret)                              // never fails (crypto/rand)
-	block, _ := aes.NewCipher(secret)              // no error: KeySize is a size of keys
+	rand.Read(secret) // never fails (crypto/rand)
+	return cipherOf(secret)
+}
+
+// cipherOf returns the AEAD under a key of KeySize bytes.
+func cipherOf(key []byte) cipher.AEAD {
+	block, _ := aes.NewCipher(key)                 // no error: KeySize is a size of keys
 	aead, _ := cipher.NewGCMWithRandomNonce(block) // no error: the block is of AES
 	return aead
 }
@@ -123,21 +128,13 @@ func (k *Key) cipher(origin string, commitment [32]byte) (cipher.AEAD, []byte, e
 	if len(origin) < 1 || len(origin) > 255 {
 		return nil, nil, fmt.Errorf("an origin has 1 to 255 bytes, not %d", len(origin))
 	}
-	key, err := hkdf.Key(sha256.New, k.secret(), commitment[:], labelSeal, 32)
+	key, err := hkdf.Key(sha256.New, k.secret(), commitment[:], labelSeal, KeySize)
 	if err != nil {
 		return nil, nil, fmt.Errorf("deriving the key: %w", err)
 	}
 	defer clear(key)
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("deriving the key: %w", err)
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, nil, fmt.Errorf("deriving the key: %w", err)
-	}
 	data := make([]byte, 0, len(labelSeal)+1+len(origin)+len(commitment))
 	data = append(append(data, labelSeal...), byte(len(origin)))
 	data = append(append(data, origin...), commitment[:]...)
-	return aead, data, nil
+	return cipherOf(key), data, nil
 }

@@ -81,12 +81,19 @@ func (d Deck) Cards() []string { return slices.Clone(d.cards) }
 // section 3.1. The name of a deck is not part of it.
 func (d Deck) Hash() [32]byte { return d.hash }
 
-func makeDeck(name string, cards []string) Deck {
-	b := append([]byte(deckLabel), byte(len(cards)>>8), byte(len(cards)))
-	for _, c := range cards {
+// Bytes returns what Hash hashes after the label.
+func (d Deck) Bytes() []byte {
+	b := []byte{byte(len(d.cards) >> 8), byte(len(d.cards))}
+	for _, c := range d.cards {
 		b = append(append(b, byte(len(c))), c...)
 	}
-	return Deck{name, cards, sha256.Sum256(b)}
+	return b
+}
+
+func makeDeck(name string, cards []string) Deck {
+	d := Deck{name: name, cards: cards}
+	d.hash = sha256.Sum256(append([]byte(deckLabel), d.Bytes()...))
+	return d
 }
 
 // The published orders (docs/SPEC.md section 3.2). French suits are s h d c.

@@ -176,35 +176,7 @@ func Slots(b ledger.Batch) (slots [][]byte, commits []int64) {
 	return slots, commits
 }
 
-// Decks returns the hashes of a batch's decks, and their lists as they are stored.
-func Decks(b ledger.Batch) (hashes, lists [][]byte, err error) {
-	for i := range b.Decks {
-		list, err := EncodeDeck(b.Decks[i].Cards)
-		if err != nil {
-			return nil, nil, err
-		}
-		hashes, lists = append(hashes, b.Decks[i].Hash[:]), append(lists, list)
-	}
-	return hashes, lists, nil
-}
-
-// EncodeDeck returns the form in which card names are stored: their number as u16, then each name after its length as
-// u8. A deck's hash covers these bytes after a label (docs/SPEC.md section 3).
-func EncodeDeck(cards []string) ([]byte, error) {
-	if len(cards) > math.MaxUint16 {
-		return nil, fmt.Errorf("a deck of %d cards is too long", len(cards))
-	}
-	b := binary.BigEndian.AppendUint16(nil, uint16(len(cards)))
-	for i, c := range cards {
-		if len(c) > math.MaxUint8 {
-			return nil, fmt.Errorf("the name of card %d is too long", i)
-		}
-		b = append(append(b, byte(len(c))), c...)
-	}
-	return b, nil
-}
-
-// DecodeDeck reads what EncodeDeck wrote, and refuses anything else.
+// DecodeDeck reads a list of card names as it is stored: their number as u16, then each name after its length as u8.
 func DecodeDeck(b []byte) ([]string, error) {
 	bad := errors.New("the stored deck is malformed")
 	if len(b) < 2 {

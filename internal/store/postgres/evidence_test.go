@@ -27,7 +27,7 @@ func TestInsertOnly(t *testing.T) {
 	commit(b, 0, 1, 1)
 	b.Rows[0].Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, b.Rows[0].Index
-	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, Cards: []string{"a", "b"}}}
+	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, List: []byte("\x00\x02\x01a\x01b")}}
 	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 		t.Fatal(err)
 	}

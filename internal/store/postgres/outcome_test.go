@@ -118,10 +118,7 @@ func TestHeadWaitsForAppends(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := l.Next(1)
-	sql, args, err := appending([]*store.Appending{{ID: l.ID, Old: l.Head, Batch: next}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sql, args := appending([]*store.Appending{{ID: l.ID, Old: l.Head, Batch: next}})
 	if id := query[ledger.ID](t, other, sql, args...); id != l.ID {
 		t.Fatalf("the head of %d moved", id)
 	}

@@ -110,12 +110,8 @@ func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 			return fmt.Errorf("writing a slot of entry %d: %w", commits[i], err)
 		}
 	}
-	hashes, lists, err := store.Decks(b)
-	if err != nil {
-		return err
-	}
-	for i := range hashes {
-		if _, err := w.exec(sqlNewDeck, int64(id), hashes[i], lists[i]); err != nil {
+	for _, d := range b.Decks {
+		if _, err := w.exec(sqlNewDeck, int64(id), d.Hash[:], d.List); err != nil {
 			return fmt.Errorf("writing a deck: %w", err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestInsertOnly(t *testing.T) {
 	r.Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, r.Index
 	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
-	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, Cards: []string{"a", "b"}}}
+	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, List: []byte("\x00\x02\x01a\x01b")}}
 	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
 		t.Fatal(err)
 	}
