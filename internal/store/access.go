@@ -33,12 +33,10 @@ ORDER BY time, request LIMIT $6`
 // PutAccess implements [ledger.AccessStore]. Only one record can be the next of the chain, so this process adds one at
 // a time.
 func (c *Common) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
-	select {
-	case c.chain <- struct{}{}:
-		defer func() { <-c.chain }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := c.chain.Acquire(ctx, 1); err != nil {
+		return err
 	}
+	defer c.chain.Release(1)
 	for {
 		head, err := c.AccessHead(ctx, id)
 		if err != nil {

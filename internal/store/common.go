@@ -6,17 +6,19 @@ import (
 	"iter"
 	"math"
 
+	"golang.org/x/sync/semaphore"
+
 	"shuffled/internal/ledger"
 )
 
 // Common has those methods of a store that both databases do alike. Each store embeds it.
 type Common struct {
 	db    DB
-	chain chan struct{} // capacity 1: whose turn it is to add an access record
+	chain *semaphore.Weighted // of 1: held to add an access record
 }
 
 // NewCommon returns the methods that both databases do alike, on this one.
-func NewCommon(db DB) Common { return Common{db, make(chan struct{}, 1)} }
+func NewCommon(db DB) Common { return Common{db, semaphore.NewWeighted(1)} }
 
 // DB is how the methods of Common reach a database.
 type DB struct {

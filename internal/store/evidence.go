@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"shuffled/internal/ledger"
@@ -52,12 +53,11 @@ type Raw struct {
 
 // Value returns the value of a column. It panics for a column that the relation does not have.
 func (r Raw) Value(column string) any {
-	for i, c := range r.Relation.Columns {
-		if c == column {
-			return r.Values[i]
-		}
+	i := slices.Index(r.Relation.Columns, column)
+	if i < 0 {
+		panic("store: table " + r.Relation.Name + " has no column " + column)
 	}
-	panic("store: table " + r.Relation.Name + " has no column " + column)
+	return r.Values[i]
 }
 
 // Int returns an integer column; ok is false for anything else.

@@ -53,7 +53,8 @@ func TestOtherWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	appended := make(chan error)
 	go func() { appended <- s.Append(ctx, l.ID, l.Head, l.Next(1)) }()
-	for len(s.turn) == 0 { // until it has begun
+	for s.turn.TryAcquire(1) { // until it has begun
+		s.turn.Release(1)
 		time.Sleep(time.Millisecond)
 	}
 	cancel()

@@ -15,8 +15,9 @@ import (
 // readers are connections that read. They are safe for concurrent use.
 type readers struct {
 	db     *sql.DB
-	places chan struct{} // has a value for each statement that is under way
+	places chan struct{} // has a value for each connection that is free
 	stmts  statements
+	full   string // says that no place became free
 }
 
 func newReaders(path string, o Options, n int) (*readers, error) {
@@ -26,27 +27,24 @@ func newReaders(path string, o Options, n int) (*readers, error) {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	return &readers{db, make(chan struct{}, n), make(statements)}, nil
+	r := &readers{db, make(chan struct{}, n), make(statements),
+		fmt.Sprintf("no connection to the database became free, all %d are taken", n)}
+	for range n {
+		r.leave()
+	}
+	return r, nil
 }
 
 // enter waits for a connection, as long as ctx has patience. The caller calls leave.
 func (r *readers) enter(ctx context.Context) error {
-	waiting, cancel := ledger.Patience(ctx)
-	defer cancel()
-	select {
-	case r.places <- struct{}{}:
+	_, err := ledger.Await(ctx, r.places, r.full)
+	if err == nil {
 		ledger.Began(ctx)
-		return nil
-	case <-waiting.Done():
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: no connection to the database became free, all %d are taken",
-		ledger.ErrOverloaded, cap(r.places))
+	return err
 }
 
-func (r *readers) leave() { <-r.places }
+func (r *readers) leave() { r.places <- struct{}{} }
 
 // close ends the connections. r may be nil.
 func (r *readers) close() error {

@@ -44,8 +44,8 @@ func TestShares(t *testing.T) {
 		!strings.Contains(err.Error(), "all 2 are taken") {
 		t.Errorf("a reader, with all of their connections taken: %v", err)
 	}
-	if got := len(s.reads.Of(t.Context()).places); got != 0 {
-		t.Errorf("readers hold %d connections of dealers", got)
+	if places := s.reads.Of(t.Context()).places; len(places) < cap(places) {
+		t.Errorf("readers hold %d connections of dealers", cap(places)-len(places))
 	}
 	l := storetest.Create(t, s)
 	if err := s.Append(t.Context(), l.ID, l.Head, l.Next(3)); err != nil {

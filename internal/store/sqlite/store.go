@@ -32,6 +32,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"modernc.org/sqlite"
 
 	"shuffled/internal/ledger"
@@ -64,7 +65,7 @@ type Store struct {
 	*store.Joint // appends
 
 	writer *writer
-	turn   chan struct{}         // capacity 1: the goroutine that put a value in owns writer
+	turn   *semaphore.Weighted   // of 1: the goroutine that holds it owns writer
 	failed atomic.Pointer[error] // why the store acknowledges nothing any more; nil while it does
 	held   process.Held          // the files of the database; owned as writer is
 
@@ -84,7 +85,7 @@ func Open(path string, o Options) (_ *Store, err error) {
 	if err := isFile(path); err != nil {
 		return nil, err
 	}
-	s := &Store{turn: make(chan struct{}, 1)}
+	s := &Store{turn: semaphore.NewWeighted(1)}
 	shuffles := func(ctx context.Context, _ ledger.Standing, args []any, each func(scanner) error) error {
 		return s.query(ctx, sqlByShuffle, args, each)
 	}
@@ -136,8 +137,8 @@ func (s *Store) prepare() error {
 
 // Close ends the store. It waits for a write that is under way.
 func (s *Store) Close() error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+	s.turn.Acquire(context.Background(), 1) // never an error: this context does not end
+	defer s.turn.Release(1)
 	s.failed.CompareAndSwap(nil, &errClosed)
 	reads := s.reads.Both()
 	return errors.Join(s.writer.close(), reads[0].close(), reads[1].close())

@@ -65,13 +65,11 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (n int64, er
 // ledger.ErrUnknownOutcome.
 func (s *Store) transact(ctx context.Context, do func(*writer) error) (err error) {
 	defer func() { err = caused(err) }()
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.turn.Acquire(ctx, 1); err != nil {
+		return err
 	}
-	if err := errors.Join(ctx.Err(), s.sound()); err != nil {
+	defer s.turn.Release(1)
+	if err := s.sound(); err != nil {
 		return err
 	}
 	if err := s.held.Check(); err != nil { // what is written now would be gone when this process ends
