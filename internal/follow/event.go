@@ -8,6 +8,7 @@ package follow
 
 import (
 	"encoding/base64"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -124,26 +125,16 @@ func of(p rules.Placed, tables func(id uint64) (string, error)) (e Event, ok boo
 
 // happened adds what an event entry says.
 func (e *Event) happened(b *audit.Event) {
-	switch b.Kind {
-	case audit.EventLatchSet, audit.EventLatchClear:
-		e.Type = Latch
-	case audit.EventKillSet, audit.EventKillClear:
-		e.Type, e.Scope, e.Table = Kill, b.Scope.String(), b.Name
-		if b.Scope == audit.ScopeDeck {
-			e.DeckHash = base64.StdEncoding.EncodeToString(b.Deck[:])
-		}
-	case audit.EventTableOpen, audit.EventTableClose:
-		e.Type, e.Table = Table, b.Name
+	kind, action, _ := strings.Cut(b.Kind.String(), "_") // such as latch_set
+	if kind != Latch && kind != Kill && kind != Table {
+		return
 	}
-	switch b.Kind {
-	case audit.EventLatchSet, audit.EventKillSet:
-		e.Action = "set"
-	case audit.EventLatchClear, audit.EventKillClear:
-		e.Action = "clear"
-	case audit.EventTableOpen:
-		e.Action = "open"
-	case audit.EventTableClose:
-		e.Action = "close"
+	e.Type, e.Action, e.Table = kind, action, b.Name
+	if kind == Kill {
+		e.Scope = b.Scope.String()
+	}
+	if b.Scope == audit.ScopeDeck {
+		e.DeckHash = base64.StdEncoding.EncodeToString(b.Deck[:])
 	}
 }
 

@@ -69,10 +69,11 @@ type Feed struct {
 	pages   *lru.Cache[uint64, []Event] // of whole pages, by their number
 	reading singleflight.Group          // of pages
 
+	came    ledger.Moved // tells that a follower came
+	changed ledger.Moved // tells that ended or a field below it has changed
+
 	mu        sync.Mutex
 	followers int
-	came      chan struct{} // closed when the first follower comes
-	changed   chan struct{} // closed when a field below changes
 	ended     bool
 	from, to  uint64  // the entries whose events are in newest
 	newest    []Event // of entries, by index; at most kept
@@ -92,8 +93,7 @@ type soon struct {
 // New returns a feed. Its owner calls Run.
 func New(cfg Config) *Feed {
 	pages, _ := lru.New[uint64, []Event](pagesKept) // no error: the size is positive
-	return &Feed{cfg: cfg, pages: pages, came: make(chan struct{}), changed: make(chan struct{}),
-		open: make(map[uint64]struct{})}
+	return &Feed{cfg: cfg, pages: pages, open: make(map[uint64]struct{})}
 }
 
 // Run reads new entries until ctx ends. Then Next of every follower returns ErrEnded.
@@ -117,21 +117,13 @@ func (f *Feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
-	f.tell()
-}
-
-// tell wakes the followers. The caller holds the lock.
-func (f *Feed) tell() {
-	close(f.changed)
-	f.changed = make(chan struct{})
+	f.changed.Tell()
 }
 
 // awaitFollower waits until there is a follower. It returns false if ctx ends first.
 func (f *Feed) awaitFollower(ctx context.Context) bool {
-	f.mu.Lock()
-	n, came := f.followers, f.came
-	f.mu.Unlock()
-	if n > 0 {
+	came := f.came.Next()
+	if f.Followers() > 0 {
 		return ctx.Err() == nil
 	}
 	select {
@@ -150,7 +142,7 @@ func (f *Feed) skip() {
 	if size := f.cfg.Ledger.Head().Size; size > f.to+kept {
 		f.from, f.to, f.newest, f.soon, f.until = size, size, nil, nil, 0
 		clear(f.open)
-		f.tell()
+		f.changed.Tell()
 	}
 }
 
@@ -159,9 +151,7 @@ func (f *Feed) update(ctx context.Context) error {
 	before := f.place()
 	defer func() {
 		if f.place() != before {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.tell()
+			f.changed.Tell()
 		}
 	}()
 	for {

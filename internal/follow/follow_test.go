@@ -150,7 +150,7 @@ func TestFollowersReadAll(t *testing.T) {
 func reaches(f *Feed, size uint64) {
 	for {
 		f.mu.Lock()
-		changed, to := f.changed, f.to
+		changed, to := f.changed.Next(), f.to
 		f.mu.Unlock()
 		if to == size {
 			return

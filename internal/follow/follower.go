@@ -25,9 +25,8 @@ type Turn func(ctx context.Context) (done func(), err error)
 func (f *Feed) Follow(next uint64, tables []string, turn Turn) *Follower {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.followers++; f.followers == 1 {
-		close(f.came)
-	}
+	f.followers++
+	f.came.Tell()
 	return &Follower{feed: f, tables: tables, next: next, turn: turn}
 }
 
@@ -35,9 +34,7 @@ func (f *Feed) Follow(next uint64, tables []string, turn Turn) *Follower {
 func (w *Follower) Close() {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
-	if w.feed.followers--; w.feed.followers == 0 {
-		w.feed.came = make(chan struct{})
-	}
+	w.feed.followers--
 }
 
 // Followers returns the number of followers.
@@ -69,7 +66,7 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 	for {
 		f := w.feed
 		f.mu.Lock()
-		ended, changed, from := f.ended, f.changed, f.from
+		ended, changed, from := f.ended, f.changed.Next(), f.from
 		next := w.next
 		var events []Event
 		caught := false
