@@ -52,7 +52,8 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			return none, err
 		}
 		stands := q.stands(r)
-		if !stands && (q.durable || refused == errVanished || judged(refused) ||
+		_, judged := errors.AsType[*ledger.BodyError](refused) // by the ledger, and not by the dealer before it
+		if !stands && (q.durable || refused == errVanished || judged ||
 			!d.shuffles.Recent.Forget(id) && len(r.Rows) <= before) {
 			return none, refused
 		}
@@ -63,12 +64,6 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			return q.repeat(r)
 		}
 	}
-}
-
-// judged reports whether the ledger refused an entry, and not the dealer before it.
-func judged(err error) bool {
-	_, ok := errors.AsType[*ledger.BodyError](err)
-	return ok
 }
 
 // errVanished: an entry was visible that was not durable. It is gone after a failover.

@@ -221,8 +221,8 @@ func (d *Dealer) openings(ctx context.Context, r *record.Record, before []audit.
 		return nil, err
 	}
 	defer t.Wipe()
-	for _, s := range public {
-		cards = t.Cards(cards, nil, s)
+	for _, place := range public {
+		cards = append(cards, t.Card(nil, place))
 	}
 	return cards, nil
 }

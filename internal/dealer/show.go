@@ -137,7 +137,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte,
 // shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
 // opens only the public ones, whose openings are kept.
 func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string,
-	shown []record.Span) ([]openings.Card, error) {
+	shown []int) ([]openings.Card, error) {
 	open, err := d.shuffles.Open(ctx, r)
 	if errors.Is(err, api.ErrSealed) && r.Ended != nil && r.Ended.Form == audit.FormSealed {
 		cards, err := r.KeptCards(names, shown)
@@ -148,8 +148,8 @@ func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []strin
 	}
 	defer open.Wipe()
 	cards := []openings.Card{}
-	for _, s := range shown {
-		cards = open.Cards(cards, names, s)
+	for _, place := range shown {
+		cards = append(cards, open.Card(names, place))
 	}
 	return cards, nil
 }
@@ -192,10 +192,8 @@ func (d *Dealer) receipts(ctx context.Context, r *record.Record, head ledger.Hea
 	return texts, err
 }
 
-// StatementError is why a shuffle cannot take a statement now.
-type StatementError struct{ Rule string }
-
-func (e *StatementError) Error() string { return "the statement: " + e.Rule }
+// ErrStatement: a shuffle cannot take a statement now.
+var ErrStatement = errors.New("the statement")
 
 // AddStatement keeps a statement that an auditor signed about a shuffle (docs/SPEC.md section 8.1).
 // The transcripts of the shuffle have it from then on. AddStatement returns how many statements the
@@ -212,7 +210,8 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 	}
 	want, ok := statementOf(r)
 	if !ok {
-		return 0, &StatementError{"the shuffle discloses no tape: it is open or was continued, or its tape was lost"}
+		return 0, fmt.Errorf("%w: the shuffle discloses no tape: it is open or was continued, or its tape was lost",
+			ErrStatement)
 	}
 	if s.Statement != want {
 		return 0, api.Invalid("statement", fmt.Sprintf(
@@ -245,7 +244,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 // admits refuses a statement if there are as many as a shuffle may have, or one of the same key.
 func admits(s openings.SignedStatement, all [][]byte) error {
 	if len(all) >= openings.MaxStatements {
-		return &StatementError{fmt.Sprintf("the shuffle already has %d statements, and may have no more", len(all))}
+		return fmt.Errorf("%w: the shuffle already has %d statements, and may have no more", ErrStatement, len(all))
 	}
 	for _, b := range all {
 		held, err := openings.ParseStatement(b)
@@ -254,7 +253,8 @@ func admits(s openings.SignedStatement, all [][]byte) error {
 		}
 		for _, by := range s.By {
 			if slices.Contains(held.By, by) {
-				return &StatementError{fmt.Sprintf("the key %s+%08x has already signed a statement about this shuffle", by.Name, by.ID)}
+				return fmt.Errorf("%w: the key %s+%08x has already signed a statement about this shuffle", ErrStatement, by.Name,
+					by.ID)
 			}
 		}
 	}

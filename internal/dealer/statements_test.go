@@ -65,9 +65,9 @@ func TestStatements(t *testing.T) {
 		refused := func(what, statement, want string) {
 			t.Helper()
 			_, err := tb.AddStatement(t.Context(), s.ID, statement)
-			var cannot *dealer.StatementError
 			var request *api.RequestError
-			if !errors.As(err, &cannot) && !errors.As(err, &request) || !strings.Contains(err.Error(), want) {
+			if !errors.Is(err, dealer.ErrStatement) && !errors.As(err, &request) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", what, err, want)
 			}
 		}

@@ -43,6 +43,7 @@ var sentinels = []struct {
 	{api.ErrKeyReused, CodeIdempotencyKeyReused},
 	{api.ErrRepeated, CodeRepeated},
 	{dealer.ErrDeck, CodeDeckNotAllowed},
+	{dealer.ErrStatement, CodeStatement},
 	{dealer.ErrTogether, CodeAllOrNone},
 	{ledger.ErrTooLarge, CodeAllOrNone},
 	{api.ErrBeaconEarly, CodeBeaconEarly},
@@ -64,16 +65,14 @@ var sentinels = []struct {
 }
 
 // occurrences are the codes of the dealer's own errors whose whole text is for callers.
-var occurrences = map[Code]bool{CodeRepeated: true, CodeDeckNotAllowed: true, CodeNotFound: true}
+var occurrences = map[Code]bool{CodeRepeated: true, CodeDeckNotAllowed: true, CodeNotFound: true, CodeStatement: true}
 
 // translate turns any error into a refusal. An error that it does not know is internal:
 // the caller is told only that, and the log has the cause.
 func translate(method string, err error) *refusal {
 	var known *refusal
 	var request *api.RequestError
-	var malformed *api.ValueError
 	var illegal *audit.Illegal
-	var statement *dealer.StatementError
 	var lacking *batch.NoShuffleError
 	switch {
 	case errors.As(err, &known):
@@ -84,12 +83,12 @@ func translate(method string, err error) *refusal {
 		}
 		return &refusal{code: CodeInvalidRequest, field: "shuffle", rule: fmt.Sprintf(
 			"must be an operation that made a shuffle, and operation %d did not", lacking.Operation)}
-	case errors.As(err, &malformed):
-		return &refusal{code: CodeInvalidValue, field: malformed.Field, rule: malformed.Rule}
 	case errors.As(err, &request):
-		return &refusal{code: CodeInvalidRequest, field: request.Field, rule: request.Rule}
-	case errors.As(err, &statement):
-		return &refusal{code: CodeStatement, detail: statement.Rule}
+		code := CodeInvalidRequest
+		if request.NoValue {
+			code = CodeInvalidValue
+		}
+		return &refusal{code: code, field: request.Field, rule: request.Rule}
 	case errors.As(err, &illegal):
 		if code, ok := codeOf(illegal.Code); ok {
 			return &refusal{code: code, detail: illegal.Detail}

@@ -199,25 +199,20 @@ const (
 	StateClosed    = "closed"
 )
 
-// RequestError refuses a request that is wrong whatever the state of the ledger is. Field is the
-// JSON member, Rule what it must be.
+// RequestError refuses a request that is wrong whatever the state of the ledger is.
 type RequestError struct {
-	Field string
-	Rule  string
+	Field   string // the JSON member
+	Rule    string // what it must be
+	NoValue bool   // the value is not there, or no request may have it
 }
 
 func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Rule) }
 
-// ValueError is a RequestError about a value that is not there, or that no request may have.
-type ValueError struct{ RequestError }
-
-func (e *ValueError) Unwrap() error { return &e.RequestError }
-
 // Invalid is a RequestError.
-func Invalid(field, rule string) error { return &RequestError{field, rule} }
+func Invalid(field, rule string) error { return &RequestError{field, rule, false} }
 
-// NoValue is a ValueError.
-func NoValue(field, rule string) error { return &ValueError{RequestError{field, rule}} }
+// NoValue is a RequestError about a value that is not there, or that no request may have.
+func NoValue(field, rule string) error { return &RequestError{field, rule, true} }
 
 // What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's errors.
 var (

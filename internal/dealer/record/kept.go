@@ -34,15 +34,11 @@ func (r *Record) After(bodies []audit.Body, kept [][]byte) *Record {
 
 // Rest names what openings depend on. The ledger refuses a proposal with ErrMoved if that changed.
 func (r *Record) Rest() ledger.Rest {
-	rest := ledger.Rest{Shuffle: r.ID, Next: r.Next(), Moved: ErrMoved}
-	for _, s := range r.Public() {
-		rest.Public += s.count
-	}
-	return rest
+	return ledger.Rest{Shuffle: r.ID, Next: r.Next(), Public: len(r.Public()), Moved: ErrMoved}
 }
 
 // KeptCards returns those of the kept openings that a viewer may see.
-func (r *Record) KeptCards(names []string, shown []Span) (cards []openings.Card, err error) {
+func (r *Record) KeptCards(names []string, shown []int) (cards []openings.Card, err error) {
 	wrong := func(err error) ([]openings.Card, error) {
 		return nil, fmt.Errorf("%w: the stored openings of shuffle %d: %w", ledger.ErrFrozen, r.ID, err)
 	}
@@ -56,11 +52,9 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []openings.Card,
 	for _, card := range kept.Cards {
 		byPlace[card.Place] = card
 	}
-	for _, s := range r.Public() {
-		for place := s.first; place < s.first+s.count; place++ {
-			if _, ok := byPlace[place]; !ok {
-				return wrong(fmt.Errorf("place %d is public, and its opening is missing", place))
-			}
+	for _, place := range r.Public() {
+		if _, ok := byPlace[place]; !ok {
+			return wrong(fmt.Errorf("place %d is public, and its opening is missing", place))
 		}
 	}
 	order, err := openings.NewOrder(tlog.RecordHash(r.Row.Entry), r.Commit, r.Mix)
@@ -70,28 +64,25 @@ func (r *Record) KeptCards(names []string, shown []Span) (cards []openings.Card,
 	for _, at := range r.Deals {
 		order.Give(at.Deal)
 	}
-	for _, s := range shown {
-		for place := s.first; place < s.first+s.count; place++ {
-			card, ok := byPlace[place]
-			if !ok {
-				continue // it is not public, and its tape cannot be opened any more
-			}
-			o, err := card.Opening()
-			if err == nil {
-				err = o.Check(openings.TagOf(r.Commit), tlog.Hash(r.Commit.DeckRoot),
-					r.Commit.Context.Recipe.Positions())
-			}
-			if err == nil && (o.Position != order.Position(place) || names != nil && int(o.Value) >= len(names)) {
-				err = errors.New("another card")
-			}
-			if err != nil {
-				return wrong(fmt.Errorf("place %d: %w", place, err))
-			}
-			if names != nil {
-				card.Card = names[o.Value]
-			}
-			cards = append(cards, card)
+	for _, place := range shown {
+		card, ok := byPlace[place]
+		if !ok {
+			continue // it is not public, and its tape cannot be opened any more
 		}
+		o, err := card.Opening()
+		if err == nil {
+			err = o.Check(openings.TagOf(r.Commit), tlog.Hash(r.Commit.DeckRoot), r.Commit.Context.Recipe.Positions())
+		}
+		if err == nil && (o.Position != order.Position(place) || names != nil && int(o.Value) >= len(names)) {
+			err = errors.New("another card")
+		}
+		if err != nil {
+			return wrong(fmt.Errorf("place %d: %w", place, err))
+		}
+		if names != nil {
+			card.Card = names[o.Value]
+		}
+		cards = append(cards, card)
 	}
 	return cards, nil
 }

@@ -41,14 +41,6 @@ func (t *Opened) Card(names []string, place int) openings.Card {
 	return card
 }
 
-// Cards adds the openings of a stretch of places.
-func (t *Opened) Cards(to []openings.Card, names []string, s Span) []openings.Card {
-	for i := range s.count {
-		to = append(to, t.Card(names, s.first+i))
-	}
-	return to
-}
-
 // Give adds what a co-dealer gave for a deal to the order, and its openings.
 func (t *Opened) Give(deal *audit.Deal, cards []openings.Card) {
 	t.Order.Give(deal)

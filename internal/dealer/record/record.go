@@ -190,19 +190,15 @@ func (r *Record) bytes() int {
 	return n
 }
 
-// Span is a stretch of dealt places.
-type Span struct{ first, count int }
-
 // Shown returns the dealt places that the viewer may see, in order. Every viewer sees public runs and revealed places.
 // The owner also sees the places that are not aside. Viewers to whom the tape is disclosed see all places, except those
 // aside in a blind shuffle: its co-dealer did not open them. If the view has a recipient, it has only the public places
 // and those of the recipient.
-func (r *Record) Shown(v api.View) (spans []Span) {
+func (r *Record) Shown(v api.View) (places []int) {
 	disclosed := r.Ended != nil && (r.Ended.Form == audit.FormTape || r.Ended.Form == audit.FormSealed && v.Auditor)
 	owner := v.Identity != "" && v.Identity == r.Owner && r.Extent == audit.ExtentPlay
 	for _, dl := range r.Deals {
-		place := dl.Deal.First
-		for _, run := range dl.Deal.Runs {
+		for place, run := range dl.Deal.Places() {
 			all := disclosed || owner && !run.Aside()
 			if run.Aside() && r.Blind() {
 				all = false // the co-dealer opened nothing of it
@@ -210,24 +206,17 @@ func (r *Record) Shown(v api.View) (spans []Span) {
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}
-			end := place + run.Count
-			if run.Public || all {
-				spans = append(spans, Span{place, run.Count})
-				place = end
-			}
-			for ; place < end; place++ {
-				if r.isRevealed(place) {
-					spans = append(spans, Span{place, 1})
-				}
+			if run.Public || all || r.isRevealed(place) {
+				places = append(places, place)
 			}
 		}
 	}
-	return spans
+	return places
 }
 
 // Public returns the dealt places that every viewer may see. If the tape is disclosed to everybody,
 // these are all places.
-func (r *Record) Public() []Span { return r.Shown(api.View{}) }
+func (r *Record) Public() []int { return r.Shown(api.View{}) }
 
 // Names reports whether any run is for the recipient.
 func (r *Record) Names(recipient string) bool {
