@@ -1,17 +1,12 @@
 package sequencer
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -30,12 +25,11 @@ import (
 // on from there. It is no evidence. It may be deleted at any time: then Open folds all entries.
 //
 // Open uses the cache only if a daemon that held the signing key of the stored head wrote it for this ledger. The cache
-// names genesis, size and root of the tree, and every frame has a MAC under a key that is derived from that signing
-// key. So an edited database cannot change the cache, and an edited file cannot make anybody an administrator.
+// names genesis, size and root of the tree, and ends with a MAC under a key that is derived from that signing key. So
+// an edited database cannot change the cache, and an edited file cannot make anybody an administrator.
 //
-// The file is a sequence of frames. A frame is a u32 length, the bytes, and a MAC over the MAC of the frame before and
-// the bytes. The first frame is a cacheHeader. Then come an rules.Saved and the pieces of its rules.Copy, in one stream
-// of encoding/gob. An empty frame ends the file.
+// The file is a stream of encoding/gob, and the MAC of the stream: a cacheHeader, an rules.Saved, and the pieces of its
+// rules.Copy, the last of them empty.
 
 // cachePieces is how many open shuffles are copied between two batches. That takes half a millisecond.
 const cachePieces = 1024
@@ -59,62 +53,7 @@ func cacheKey(s note.Signer) ([]byte, error) {
 	return hkdf.Key(sha256.New, secret, nil, labelCache, sha256.Size)
 }
 
-// frames authenticates frames, in either direction.
-type frames struct {
-	mac  hash.Hash
-	last []byte // MAC of the frame before
-}
-
-func newFrames(key []byte) *frames { return &frames{mac: hmac.New(sha256.New, key)} }
-
-func (f *frames) next(b []byte) []byte {
-	f.mac.Reset()
-	f.mac.Write(f.last)
-	f.mac.Write(b)
-	f.last = f.mac.Sum(nil)
-	return f.last
-}
-
-func (f *frames) write(w io.Writer, b []byte) error {
-	var length [4]byte
-	binary.BigEndian.PutUint32(length[:], uint32(len(b)))
-	for _, part := range [][]byte{length[:], b, f.next(b)} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 var errCacheMAC = errors.New("the cache was not written under the signing key of the stored head, or was changed")
-
-// read returns the bytes of the next frame. left is how many bytes of the file are left; b
-// is room that may be used again.
-func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, err
-	}
-	n := int64(binary.BigEndian.Uint32(length[:]))
-	if *left -= 4 + n + sha256.Size; *left < 0 {
-		return nil, io.ErrUnexpectedEOF
-	}
-	if int64(cap(b)) < n {
-		b = make([]byte, n)
-	}
-	b = b[:n]
-	var mac [sha256.Size]byte
-	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, err
-	}
-	if _, err := io.ReadFull(r, mac[:]); err != nil {
-		return nil, err
-	}
-	if !hmac.Equal(mac[:], f.next(b)) {
-		return nil, errCacheMAC
-	}
-	return b, nil
-}
 
 // run writes caches until the ledger is closed.
 func (c *caching) run() {
@@ -168,31 +107,20 @@ func (c *caching) write() error {
 		return err
 	}
 	return process.ReplaceFile(cachePath(l.cfg.Mark), 0o600, func(out io.Writer) error {
-		to := newFrames(key)
-		var frame bytes.Buffer
-		stream := gob.NewEncoder(&frame)
-		put := func(piece any) error {
-			frame.Reset()
-			return errors.Join(stream.Encode(piece), to.write(out, frame.Bytes()))
-		}
-		encoded, _ := binary.Append(nil, binary.BigEndian, header)
-		if err := errors.Join(to.write(out, encoded), put(saved)); err != nil {
-			return err
-		}
-		for {
+		mac := hmac.New(sha256.New, key)
+		stream := gob.NewEncoder(io.MultiWriter(out, mac))
+		err := errors.Join(stream.Encode(header), stream.Encode(saved))
+		for more := true; more && err == nil; {
 			var piece []rules.SavedShuffle
-			var err error
 			asked := l.Ask(l.life.Running, func() { piece, err = from.More(cachePieces) })
-			if err = errors.Join(asked, err); err != nil {
-				return err
-			}
-			if len(piece) == 0 {
-				return to.write(out, nil)
-			}
-			if err := put(piece); err != nil {
-				return err
+			if err = errors.Join(asked, err); err == nil {
+				err, more = stream.Encode(piece), len(piece) > 0
 			}
 		}
+		if err == nil {
+			_, err = out.Write(mac.Sum(nil))
+		}
+		return err
 	})
 }
 
@@ -203,68 +131,58 @@ func (l *Ledger) readCache(head ledger.Head, file *os.File) (header cacheHeader,
 	if err != nil {
 		return header, nil, err
 	}
-	err = errCacheMAC
+	var sum [sha256.Size]byte
+	length := info.Size() - sha256.Size
+	if _, err := file.ReadAt(sum[:], max(0, length)); err != nil {
+		return header, nil, err
+	}
 	for _, s := range l.signersOf(head) {
-		key, keyErr := cacheKey(s)
-		if keyErr != nil {
-			return header, nil, keyErr
-		}
-		if _, err = file.Seek(0, 0); err != nil {
-			return header, nil, err
-		}
-		in, from, left := bufio.NewReaderSize(file, 1<<16), newFrames(key), info.Size()
-		first, readErr := from.read(in, nil, &left)
-		if err = readErr; errors.Is(err, errCacheMAC) {
-			continue
-		}
-		if err == nil {
-			_, err = binary.Decode(first, binary.BigEndian, &header)
-		}
-		if err == nil && (header.Size == 0 || header.Size > head.Size) {
-			err = fmt.Errorf("the cache is of %d entries, and the ledger has %d", header.Size, head.Size)
-		}
+		key, err := cacheKey(s)
 		if err != nil {
 			return header, nil, err
 		}
-		state, err = readCopy(in, from, &left)
-		if err == nil && state.Size() != header.Size {
-			err = fmt.Errorf("the cache names %d entries, and its state is of %d", header.Size, state.Size())
+		mac := hmac.New(sha256.New, key)
+		if _, err := io.Copy(mac, io.NewSectionReader(file, 0, length)); err != nil {
+			return header, nil, err
+		}
+		if !hmac.Equal(mac.Sum(nil), sum[:]) {
+			continue
+		}
+		mac.Reset() // what is changed from now on is not believed either
+		header, state, err = readCopy(io.TeeReader(io.NewSectionReader(file, 0, length), mac), head.Size)
+		if err == nil && !hmac.Equal(mac.Sum(nil), sum[:]) {
+			err = errCacheMAC
 		}
 		return header, state, err
 	}
-	return header, nil, err
+	return header, nil, errCacheMAC
 }
 
-// readCopy reads a saved state, up to the empty frame.
-func readCopy(in *bufio.Reader, from *frames, left *int64) (*rules.State, error) {
-	var stream bytes.Buffer
-	pieces, room := gob.NewDecoder(&stream), []byte(nil)
-	// next reads a frame and what it holds; more is false at the empty one.
-	next := func(into any) (more bool, err error) {
-		if room, err = from.read(in, room, left); err != nil || len(room) == 0 {
-			return false, err
-		}
-		stream.Write(room)
-		return true, pieces.Decode(into)
+// readCopy reads a saved state of at most so many entries.
+func readCopy(in io.Reader, most uint64) (header cacheHeader, state *rules.State, err error) {
+	stream := gob.NewDecoder(in)
+	if err = stream.Decode(&header); err == nil && (header.Size == 0 || header.Size > most) {
+		err = fmt.Errorf("the cache is of %d entries, and the ledger has %d", header.Size, most)
 	}
 	var saved rules.Saved
-	if more, err := next(&saved); err != nil || !more {
-		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+	if err == nil {
+		err = stream.Decode(&saved)
 	}
-	state, err := rules.Restore(&saved)
-	for err == nil {
+	if err == nil {
+		state, err = rules.Restore(&saved)
+	}
+	for more := true; more && err == nil; {
 		var piece []rules.SavedShuffle
-		more, err := next(&piece)
-		if err != nil || !more {
-			return state, err
+		err = stream.Decode(&piece)
+		for i := 0; i < len(piece) && err == nil; i++ {
+			err = state.Reopen(piece[i])
 		}
-		for _, o := range piece {
-			if err := state.Reopen(o); err != nil {
-				return nil, err
-			}
-		}
+		more = len(piece) > 0
 	}
-	return nil, err
+	if err == nil && state.Size() != header.Size {
+		err = fmt.Errorf("the cache names %d entries, and its state is of %d", header.Size, state.Size())
+	}
+	return header, state, err
 }
 
 // signersOf returns those of this daemon's Ed25519 keys that a line of head names. Whether

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -95,34 +96,25 @@ func encoded(s *rules.State) []byte {
 // CacheHeader is what a cache is bound to.
 type CacheHeader = cacheHeader
 
-// ForgeCache changes the header of a cache that was written under one key and writes it under another.
-func ForgeCache(b []byte, change func(*CacheHeader), from, to note.Signer) ([]byte, error) {
-	old, err := cacheKey(from)
+// ForgeCache changes the header of a cache and writes it under a key.
+func ForgeCache(b []byte, change func(*CacheHeader), under note.Signer) ([]byte, error) {
+	key, err := cacheKey(under)
 	if err != nil {
 		return nil, err
 	}
-	key, err := cacheKey(to)
-	if err != nil {
-		return nil, err
-	}
-	left, r, in, out := int64(len(b)), bytes.NewReader(b), newFrames(old), newFrames(key)
 	var forged bytes.Buffer
-	for first := true; r.Len() > 0; first = false {
-		frame, err := in.read(r, nil, &left)
-		if err != nil {
-			return nil, err
-		}
-		if first {
-			var header cacheHeader
-			if _, err := binary.Decode(frame, binary.BigEndian, &header); err != nil {
-				return nil, err
-			}
-			change(&header)
-			frame, _ = binary.Append(nil, binary.BigEndian, header)
-		}
-		if err := out.write(&forged, frame); err != nil {
-			return nil, err
-		}
+	in, out := gob.NewDecoder(bytes.NewReader(b[:len(b)-sha256.Size])), gob.NewEncoder(&forged)
+	var header cacheHeader
+	var saved rules.Saved
+	err = errors.Join(in.Decode(&header), in.Decode(&saved))
+	change(&header)
+	err = errors.Join(err, out.Encode(header), out.Encode(&saved))
+	for more := true; more && err == nil; {
+		var piece []rules.SavedShuffle
+		err = errors.Join(in.Decode(&piece), out.Encode(piece))
+		more = len(piece) > 0
 	}
-	return forged.Bytes(), nil
+	mac := hmac.New(sha256.New, key)
+	mac.Write(forged.Bytes())
+	return mac.Sum(forged.Bytes()), err
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"crypto/ecdh"
 	crand "crypto/rand"
-	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"iter"
@@ -35,7 +35,11 @@ func (h *house) cacheSize(mark string) uint64 {
 	if err != nil {
 		return 0
 	}
-	return binary.BigEndian.Uint64(b[4+32:])
+	var header sequencer.CacheHeader
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&header); err != nil {
+		h.t.Error(err)
+	}
+	return header.Size
 }
 
 // grow appends commits up to a size, and waits for the cache that is due.
