@@ -53,15 +53,15 @@ func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Has
 	if end < 0 || old > audit.MaxInteger {
 		return nil, errors.New("asking a witness: no signed checkpoint, or no size")
 	}
-	body := Request{Old: int64(old), Proof: proof, Checkpoint: checkpoint}.Encode()
-	resp, err := c.do(ctx, http.MethodPost, "/add-checkpoint", body)
-	if err != nil {
-		return nil, fmt.Errorf("asking a witness: %w", err)
+	request := Request{Old: int64(old), Proof: proof, Checkpoint: checkpoint}.Encode()
+	resp, answer, err := c.do(ctx, http.MethodPost, "/add-checkpoint", request)
+	if err == nil {
+		err = refused(resp, answer, int64(old))
 	}
-	if err := refused(resp, int64(old)); err != nil {
-		return nil, fmt.Errorf("asking a witness: %w", err)
+	var lines []byte
+	if err == nil {
+		lines, err = c.cosignatures(checkpoint[:end+1], answer)
 	}
-	lines, err := c.cosignatures(checkpoint[:end+1], resp.body)
 	if err != nil {
 		return nil, fmt.Errorf("asking a witness: %w", err)
 	}
@@ -71,20 +71,20 @@ func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Has
 // Latest returns the newest checkpoint that the witness says it cosigned for a log: a note with a verified cosignature.
 // The log's own signature is not checked. gateway.ErrNone is matched if the witness has none or does not show any.
 func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
-	resp, err := c.do(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", nil)
+	resp, answer, err := c.do(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking a witness for its checkpoint: %w", err)
 	}
-	switch resp.status {
+	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-		return nil, fmt.Errorf("asking a witness for its checkpoint: status %d: %w", resp.status, gateway.ErrNone)
+		return nil, fmt.Errorf("asking a witness for its checkpoint: status %d: %w", resp.StatusCode, gateway.ErrNone)
 	default:
-		return nil, fmt.Errorf("asking a witness for its checkpoint: %s", resp)
+		return nil, fmt.Errorf("asking a witness for its checkpoint: status %d", resp.StatusCode)
 	}
 	var n *note.Note
 	for _, key := range c.Keys {
-		if n, err = note.Open(resp.body, note.VerifierList(key)); err == nil {
+		if n, err = note.Open(answer, note.VerifierList(key)); err == nil {
 			break
 		}
 	}
@@ -95,37 +95,39 @@ func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	if err != nil || cp.Origin != origin {
 		return nil, errors.New("asking a witness for its checkpoint: it sent no checkpoint of this log")
 	}
-	return resp.body, nil
+	return answer, nil
 }
 
 // Clock returns the time of the witness's server, to the second.
 func (c *Client) Clock(ctx context.Context) (time.Time, error) {
-	resp, err := c.do(ctx, http.MethodGet, "/", nil)
+	resp, _, err := c.do(ctx, http.MethodGet, "/", nil)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("asking a witness for the time: %w", err)
 	}
-	return http.ParseTime(resp.date)
+	return http.ParseTime(resp.Header.Get("Date"))
 }
 
-// refused turns a status into an error; nil for 200.
-func refused(resp *response, old int64) error {
-	switch resp.status {
+// refused turns a status into an error; nil for 200. The error has the status alone: the answer comes from whatever
+// listens at the address, and must not reach logs.
+func refused(resp *http.Response, answer []byte, old int64) error {
+	status := fmt.Errorf("status %d", resp.StatusCode)
+	switch resp.StatusCode {
 	case http.StatusOK:
 		return nil
 	case http.StatusConflict:
-		size, ok := strings.CutSuffix(string(resp.body), "\n")
+		size, ok := strings.CutSuffix(string(answer), "\n")
 		n, err := parseSize(size)
 		// If the size is the one that was sent, the sizes agree and the roots do not.
-		if ok && err == nil && n != old && resp.contentType == "text/x.tlog.size" {
+		if ok && err == nil && n != old && resp.Header.Get("Content-Type") == "text/x.tlog.size" {
 			return &gateway.Conflict{Size: uint64(n)}
 		}
-		return fmt.Errorf("%w: %s", gateway.ErrContradicts, resp)
+		return fmt.Errorf("%w: %w", gateway.ErrContradicts, status)
 	case http.StatusUnprocessableEntity: // the sizes agree, and the proof does not hold
-		return fmt.Errorf("%w: %s", gateway.ErrContradicts, resp)
+		return fmt.Errorf("%w: %w", gateway.ErrContradicts, status)
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
-		return fmt.Errorf("%w: %s", gateway.ErrRefused, resp)
+		return fmt.Errorf("%w: %w", gateway.ErrRefused, status)
 	}
-	return errors.New(resp.String())
+	return status
 }
 
 // cosignatures returns the lines of an answer that are of the client's keys. A line that does
@@ -150,39 +152,25 @@ func (c *Client) cosignatures(text, lines []byte) ([]byte, error) {
 	return held, nil
 }
 
-// response is an answer that was read to its end.
-type response struct {
-	status      int
-	contentType string
-	date        string
-	body        []byte
-}
-
-// String returns the status alone: the body comes from whatever listens at the address, and must not reach logs.
-func (r *response) String() string { return fmt.Sprintf("status %d", r.status) }
-
-func (c *Client) do(ctx context.Context, method, path string, body []byte) (*response, error) {
+// do makes a request, and reads the answer to its end: otherwise the connection could not serve the next request.
+func (c *Client) do(ctx context.Context, method, path string, body []byte) (*http.Response, []byte, error) {
 	if _, err := outbound.ParseURL(c.URL); err != nil {
-		return nil, fmt.Errorf("its address %w", err)
+		return nil, nil, fmt.Errorf("its address %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("its address is not valid")
+		return nil, nil, errors.New("its address is not valid")
 	}
 	resp, err := outbound.Client(c.HTTP).Do(req)
 	if err != nil {
-		return nil, outbound.Reason(err)
+		return nil, nil, outbound.Reason(err)
 	}
 	defer resp.Body.Close()
-	// Unless it is read to the end, the connection cannot serve the next request.
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil {
-		return nil, outbound.Reason(err)
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err == nil && len(answer) > maxAnswer {
+		return nil, nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)
 	}
-	if len(b) > maxAnswer {
-		return nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)
-	}
-	return &response{resp.StatusCode, resp.Header.Get("Content-Type"), resp.Header.Get("Date"), b}, nil
+	return resp, answer, outbound.Reason(err)
 }
 
 // Limits of an add-checkpoint request. C2SP tlog-witness sets the number of proof lines; our

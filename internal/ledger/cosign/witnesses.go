@@ -81,15 +81,15 @@ func (w *Rounds) mayAsk(one trust.Witness) error {
 
 // witnessedLog is the ledger as a gateway.Log.
 type witnessedLog struct {
-	l    *core
+	*core
 	keys func() []note.Verifier // under which a checkpoint that a witness shows is evidence of another history
 }
 
-func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
+func (w witnessedLog) Origin() string        { return w.cfg.Info.Origin }
 func (w witnessedLog) Keys() []note.Verifier { return w.keys() }
 
 func (w witnessedLog) Prove(ctx context.Context, old uint64, head ledger.Head) ([]tlog.Hash, error) {
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.OwnTiles(ctx))
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.OwnTiles(ctx))
 	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
 	if err != nil {
 		return nil, fmt.Errorf("proving that size %d extends size %d: %w", head.Size, old, err)
@@ -97,12 +97,8 @@ func (w witnessedLog) Prove(ctx context.Context, old uint64, head ledger.Head) (
 	return proof, nil
 }
 
-func (w witnessedLog) Reach(ctx context.Context, size uint64) (uint64, error) {
-	return w.l.Reach(ctx, size)
-}
-
 func (w witnessedLog) Extends(ctx context.Context, c audit.Checkpoint) (bool, error) {
-	return w.l.Extends(ctx, w.l.Head(), c)
+	return w.Core.Extends(ctx, w.Head(), c)
 }
 
 // trialRounds is how many rounds the quorum of a new policy may take. overtakenRounds is how many it may take if the
@@ -277,9 +273,10 @@ func (r *roll) note(a gateway.Answer) {
 	r.tell(one)
 }
 
-// doubt returns a doubt about the history up to head, nil for none. A doubt ends when head
-// extends the checkpoint that the witness showed, even if the witness cannot be reached.
-func (r *roll) doubt(ctx context.Context, head ledger.Head) *gateway.Contradiction {
+// Doubt returns what a witness has seen that contradicts the history up to head, nil for nothing. A doubt ends when
+// head extends the checkpoint that the witness showed, even if the witness cannot be reached.
+func (w *Rounds) Doubt(ctx context.Context, head ledger.Head) *gateway.Contradiction {
+	r := &w.roll
 	r.mu.Lock()
 	doubts := maps.Clone(r.doubts)
 	r.mu.Unlock()
@@ -312,9 +309,4 @@ func (r *roll) tell(one *asked) {
 		r.l.cfg.Log.Warn("a witness did not cosign", "ledger", r.l.cfg.Info.Name, "witness", one.witness.Name, "url",
 			one.witness.URL, "error", one.err)
 	}
-}
-
-// Doubt returns what a witness has seen that contradicts the history up to head, nil for nothing.
-func (w *Rounds) Doubt(ctx context.Context, head ledger.Head) *gateway.Contradiction {
-	return w.roll.doubt(ctx, head)
 }

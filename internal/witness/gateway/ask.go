@@ -165,12 +165,6 @@ func (e *Conflict) Error() string {
 	return fmt.Sprintf("the witness cosigned a checkpoint of size %d last", e.Size)
 }
 
-// cosignature is a signature line of a note.
-type cosignature struct {
-	by   string // signer
-	line string // with its newline character
-}
-
 // Signer names a key, private or public, as a note does: by its name and four bytes of its hash.
 func Signer(key interface {
 	Name() string
@@ -211,9 +205,9 @@ func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
 	for line := range strings.Lines(string(checkpoint[bytes.LastIndex(checkpoint, []byte("\n\n"))+2:])) {
 		by = append(by, SignerOf(line))
 	}
-	for _, c := range r.lines {
-		if !slices.Contains(by, c.by) && len(checkpoint)+len(lines)+len(c.line) <= audit.MaxCheckpoint {
-			lines = append(lines, c.line...)
+	for _, line := range r.lines {
+		if !slices.Contains(by, SignerOf(line)) && len(checkpoint)+len(lines)+len(line) <= audit.MaxCheckpoint {
+			lines = append(lines, line...)
 		}
 	}
 	return lines
@@ -232,11 +226,8 @@ func (r *Round) add(a Answer) {
 	if a.Err != nil {
 		r.Refused = append(r.Refused, a)
 	}
-	for _, line := range a.lines {
-		by := SignerOf(line)
-		if by != "" && !slices.ContainsFunc(r.lines, func(c cosignature) bool { return c.by == by }) {
-			r.lines = append(r.lines, cosignature{by, line})
-		}
+	if a.line != "" && !slices.ContainsFunc(r.lines, func(line string) bool { return SignerOf(line) == by }) {
+		r.lines = append(r.lines, a.line)
 	}
 }
 
@@ -245,19 +236,20 @@ func (r *Round) add(a Answer) {
 // first. Four lines of a note are for the log's own signatures, of old and new keys.
 func (r *Round) sign(head Head, quorums []*trust.Policy) {
 	b, n, all := slices.Clone(head.Checkpoint), 0, len(head.Checkpoint)
-	for _, c := range r.lines {
-		all += len(c.line)
+	for _, line := range r.lines {
+		all += len(line)
 	}
 	taken := make([]bool, len(r.lines))
 	for _, lacked := range []bool{true, false} {
-		for i, c := range r.lines {
+		for i, line := range r.lines {
+			by := SignerOf(line)
 			named := slices.ContainsFunc(quorums, func(p *trust.Policy) bool {
 				return p != nil && slices.ContainsFunc(p.Witnesses,
-					func(w trust.Witness) bool { return Signer(w.Key) == c.by }) &&
+					func(w trust.Witness) bool { return Signer(w.Key) == by }) &&
 					(!lacked || all <= audit.MaxCheckpoint || !p.Satisfied(b))
 			})
-			if named && !taken[i] && n < audit.MaxSignatures-4 && len(b)+len(c.line) <= audit.MaxCheckpoint {
-				b, taken[i] = append(b, c.line...), true
+			if named && !taken[i] && n < audit.MaxSignatures-4 && len(b)+len(line) <= audit.MaxCheckpoint {
+				b, taken[i] = append(b, line...), true
 				n++
 			}
 		}

@@ -5,9 +5,11 @@ import "shuffled/internal/audit/trust"
 // NewRound is a round of which nothing has come.
 func NewRound() *Round { return &Round{At: make(map[string]uint64)} }
 
-// Add takes an answer with so many signature lines.
+// Add takes an answer with the first of the lines.
 func (r *Round) Add(a Answer, lines ...string) {
-	a.lines = lines
+	if len(lines) > 0 {
+		a.line = lines[0]
+	}
 	r.add(a)
 }
 

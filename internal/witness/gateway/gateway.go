@@ -75,7 +75,7 @@ type Answer struct {
 	Size    uint64 // of the head
 	Err     error  // why it did not cosign: a *Contradiction, a *Moved or another; nil: it did
 
-	lines []string // signature lines of its key, each with its newline character
+	line string // the signature line of its key, with its newline character
 }
 
 // Gateway asks the witnesses of one log. It is safe for concurrent use. At each of its places
@@ -153,7 +153,7 @@ type Round struct {
 	At      map[string]uint64
 	Refused []Answer // of witnesses that answered and did not cosign
 
-	lines []cosignature // one of each witness
+	lines []string // one signature line of each witness
 }
 
 // Cosign asks the witnesses for a head. It returns when each of the quorums has cosigned the
@@ -288,13 +288,11 @@ func newAnswer(one trust.Witness, size uint64, lines []string, err error) Answer
 	if err != nil {
 		return a
 	}
-	for _, line := range lines {
-		if SignerOf(line) == Signer(one.Key) {
-			a.lines = append(a.lines, line)
-		}
-	}
-	if a.lines == nil {
+	i := slices.IndexFunc(lines, func(line string) bool { return SignerOf(line) == Signer(one.Key) })
+	if i < 0 {
 		a.Err = fmt.Errorf("the answer has no cosignature of the key %s", Signer(one.Key))
+	} else {
+		a.line = lines[i]
 	}
 	return a
 }

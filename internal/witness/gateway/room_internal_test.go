@@ -42,8 +42,7 @@ func TestRoom(t *testing.T) {
 			if i < answers {
 				s, err := note.Sign(&note.Note{Text: text}, k.At(1000))
 				must(err)
-				line := string(s[len(text)+1:])
-				r.lines = append(r.lines, cosignature{SignerOf(line), line})
+				r.lines = append(r.lines, string(s[len(text)+1:]))
 			}
 		}
 		p, err := trust.ParsePolicy([]byte(policy.String() + "group g 8" + names.String() + "\nquorum g\n"))
@@ -52,14 +51,14 @@ func TestRoom(t *testing.T) {
 	}
 	r.sign(Head{Size: 9, Checkpoint: signed}, policies)
 	free := audit.MaxCheckpoint - len(r.Head.Checkpoint)
-	if !r.Met || free < 0 || free >= len(r.lines[0].line) {
+	if !r.Met || free < 0 || free >= len(r.lines[0]) {
 		t.Errorf("%d bytes are free, met %t", free, r.Met)
 	}
 	if more := r.Cosignatures(r.Head.Checkpoint); len(more) > 0 {
 		t.Errorf("%d bytes are added where %d are free", len(more), free)
 	}
 	later := append(signed, r.Cosignatures(signed)...)
-	if _, err := audit.CheckpointText(later); err != nil || len(later)+len(r.lines[0].line) <= audit.MaxCheckpoint {
+	if _, err := audit.CheckpointText(later); err != nil || len(later)+len(r.lines[0]) <= audit.MaxCheckpoint {
 		t.Errorf("a checkpoint of %d bytes: %v", len(later), err)
 	}
 }
