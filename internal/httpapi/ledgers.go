@@ -58,8 +58,9 @@ type registry struct {
 	draining bool
 }
 
-func (r *registry) add(l Ledger) error {
-	info := l.Log.Info()
+// Add serves a ledger, which is loaded.
+func (s *Server) Add(l Ledger) error {
+	info, r := l.Log.Info(), &s.ledgers
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byName[info.Name] != nil {

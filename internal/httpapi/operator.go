@@ -84,13 +84,8 @@ func (s *Server) Combined() http.Handler {
 
 // console answers with the page that shows tables and events to people.
 func console(w http.ResponseWriter, _ *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", web.ConsolePolicy)
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(), "+permissions)
-	h.Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	guard(w.Header(), web.ConsolePolicy, "()")
 	w.Write(web.Console)
 }
 

@@ -91,8 +91,16 @@ func (s *Server) GetErrors(c *call) error {
 	return c.static(errorsPage())
 }
 
-// permissions turns off features of a browser that no page of this daemon uses.
-const permissions = "display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()"
+// guard has a browser run the scripts of the policy alone, keep a page apart from others, and turn off its features
+// that no page of this daemon uses.
+func guard(h http.Header, policy, camera string) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera="+camera+
+		", display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()")
+	h.Set("Referrer-Policy", "no-referrer")
+}
 
 // GetContract answers with the contract.
 func (s *Server) GetContract(c *call) error { return c.static(contractPage()) }
@@ -100,12 +108,7 @@ func (s *Server) GetContract(c *call) error { return c.static(contractPage()) }
 // GetHome answers with the page that verifies, for people. The browser is told
 // to run its own two scripts and no other, and to ask this server and no other.
 func (s *Server) GetHome(c *call) error {
-	h := c.w.Header()
-	h.Set("Content-Security-Policy", web.Policy)
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(self), "+permissions) // which reads the QR code of a key
-	h.Set("Referrer-Policy", "no-referrer")
+	guard(c.w.Header(), web.Policy, "(self)") // a camera reads the QR code of a key
 	return c.static(home())
 }
 

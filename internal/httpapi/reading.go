@@ -132,12 +132,9 @@ type fairQueue[K comparable] struct {
 
 // line are the requests of one key that wait.
 type line struct {
-	waiting list.List // of *waiter, the first to come first
+	waiting list.List // of chan struct{}, closed under the lock when a request has its place; the first to come first
 	place   *list.Element
 }
-
-// waiter is one request that waits. Granted is closed, under the lock, when it has its place.
-type waiter struct{ granted chan struct{} }
 
 func newFairQueue[K comparable](places, most int) *fairQueue[K] {
 	return &fairQueue[K]{most: most, free: places, held: make(map[K]int), lines: make(map[K]*line)}
@@ -188,21 +185,21 @@ func (q *fairQueue[K]) enter(ctx context.Context, key K, until time.Time) bool {
 		q.lines[key] = l
 		l.place = q.round.PushBack(key)
 	}
-	w := &waiter{make(chan struct{})}
-	at := l.waiting.PushBack(w)
+	granted := make(chan struct{})
+	at := l.waiting.PushBack(granted)
 	q.mu.Unlock()
 
 	waiting, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	select {
-	case <-w.granted:
+	case <-granted:
 		return true
 	case <-waiting.Done():
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
-	case <-w.granted: // in this instant: another request has use for it
+	case <-granted: // in this instant: another request has use for it
 		q.pass(key, 1)
 	default:
 		l.waiting.Remove(at)
@@ -235,7 +232,7 @@ func (q *fairQueue[K]) pass(key K, n int) {
 			continue
 		}
 		l := q.lines[key]
-		close(l.waiting.Remove(l.waiting.Front()).(*waiter).granted)
+		close(l.waiting.Remove(l.waiting.Front()).(chan struct{}))
 		q.round.MoveToBack(next)
 		q.close(key, l)
 		next = q.round.Front()

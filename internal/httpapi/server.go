@@ -140,9 +140,6 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Add serves a ledger, which is loaded.
-func (s *Server) Add(l Ledger) error { return s.ledgers.add(l) }
-
 // Await names the ledgers that are to be added. Until a ledger is added, its figure writable is 0.
 func (s *Server) Await(ledgers []string) { s.ledgers.set(func(r *registry) { r.awaited = ledgers }) }
 
