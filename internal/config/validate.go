@@ -174,19 +174,24 @@ func (l *Limits) check(p *problems) {
 		"tile_cache": {1 << 20, 64 << 30}, "read_bytes": {0, 1 << 40}, "read_bytes_all": {0, 1 << 40}}
 	for field, v := range reflect.ValueOf(l).Elem().Fields() {
 		name := field.Tag.Get("toml")
+		key := "limits." + name
 		switch v := v.Interface().(type) {
 		case int:
 			low, other := least[name]
 			if !other {
 				low = 1
 			}
-			p.atLeast("limits."+name, v, low)
+			if v < low {
+				p.add(key, "must be at least %d, not %d", low, v)
+			}
 		case float64:
-			p.rate("limits."+name, v)
+			if !(v >= 0 && v <= math.MaxInt32) { // NaN fails both
+				p.add(key, "must be a number per second, or 0 for no limit, not %v", v)
+			}
 		case Size:
-			p.size("limits."+name, v, sizes[name][0], sizes[name][1])
+			p.size(key, v, sizes[name][0], sizes[name][1])
 		case Duration:
-			p.duration("limits."+name, v, cmp.Or(shortest[name], 100*time.Millisecond), 10*time.Minute)
+			p.duration(key, v, cmp.Or(shortest[name], 100*time.Millisecond), 10*time.Minute)
 		}
 	}
 }
@@ -342,18 +347,6 @@ func plain(d time.Duration) string {
 func (p *problems) size(key string, s, low, high Size) {
 	if s < low || s > high {
 		p.add(key, "must be from %v to %v, not %v", low, high, s)
-	}
-}
-
-func (p *problems) atLeast(key string, n, low int) {
-	if n < low {
-		p.add(key, "must be at least %d, not %d", low, n)
-	}
-}
-
-func (p *problems) rate(key string, r float64) {
-	if !(r >= 0 && r <= math.MaxInt32) { // NaN fails both
-		p.add(key, "must be a number per second, or 0 for no limit, not %v", r)
 	}
 }
 

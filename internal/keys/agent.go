@@ -62,7 +62,7 @@ func parseAgent(line string) (*SigningKey, error) {
 	if err := s.Present(); err != nil {
 		return nil, err
 	}
-	return &SigningKey{noteKey{vkey, NewSecret([]byte(agentPrefix + line))}, s, public}, nil
+	return &SigningKey{noteKey{vkey, NewSecret([]byte(agentPrefix + line))}, s}, nil
 }
 
 // Present asks the agent for a signature that is not used, and returns an error if there is none.

@@ -21,9 +21,7 @@ const algMLDSA = 0x06
 // module.
 type MLDSAKey struct {
 	noteKey
-	signer   *fnote.SubtreeSigner
-	verifier note.Verifier
-	public   []byte // type byte and public key
+	signer MLDSASigner
 }
 
 // GenerateMLDSA makes a new key of a ledger or witness of that name.
@@ -39,18 +37,14 @@ func ReadMLDSA(path string, passphrase Secret) (*MLDSAKey, error) {
 	return readNoteKey(path, passphrase, "ML-DSA-44", parseMLDSA)
 }
 
-// Name returns the name of the ledger or witness.
-func (k *MLDSAKey) Name() string { return k.signer.Name() }
-
-// Public returns the type byte and the public key, as key entries hold it.
-func (k *MLDSAKey) Public() []byte { return append([]byte(nil), k.public...) }
-
 // Verifier returns the verifier of the key.
-func (k *MLDSAKey) Verifier() note.Verifier { return k.verifier }
+func (k *MLDSAKey) Verifier() note.Verifier { return k.signer.verifier }
 
 // At returns a signer of checkpoints whose signatures state a time, in seconds since 1970. A ledger states 0, which
 // means no time: it signs its newest head, and entries have their times.
-func (k *MLDSAKey) At(unix int64) note.Signer { return MLDSASigner{k.signer, k.verifier, uint64(unix)} }
+func (k *MLDSAKey) At(unix int64) note.Signer {
+	return MLDSASigner{k.signer.SubtreeSigner, k.signer.verifier, uint64(unix)}
+}
 
 // MLDSASigner signs checkpoints with an ML-DSA-44 key.
 type MLDSASigner struct {
@@ -94,8 +88,7 @@ func newMLDSA(name string, seed []byte) (*MLDSAKey, error) {
 	if err != nil {
 		return nil, errMLDSA
 	}
-	public := append([]byte{algMLDSA}, key.PublicKey().Bytes()...)
-	vkey, err := audit.VKey(name, public)
+	vkey, err := audit.VKey(name, append([]byte{algMLDSA}, key.PublicKey().Bytes()...))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +101,7 @@ func newMLDSA(name string, seed []byte) (*MLDSAKey, error) {
 	if err != nil {
 		return nil, errMLDSA
 	}
-	k := &MLDSAKey{noteKey{vkey, NewSecret([]byte(text))}, signer, verifier, public}
+	k := &MLDSAKey{noteKey{vkey, NewSecret([]byte(text))}, MLDSASigner{signer, verifier, 0}}
 	return k, proves(k.At(1), verifier)
 }
 

@@ -25,7 +25,6 @@ const algEd25519 = 0x01
 type SigningKey struct {
 	noteKey
 	signer note.Signer
-	public []byte // type byte and public key
 }
 
 // GenerateSigning makes a new key. Its random bytes do not come through crypto/rand.Reader, which another package could
@@ -65,26 +64,22 @@ func ReadSigner(path string, passphrase Secret) (note.Signer, error) {
 }
 
 // Origin returns the ledger's name.
-func (k *SigningKey) Origin() string { return k.signer.Name() }
+func (k *SigningKey) Origin() string { return k.Name() }
 
 // Signer returns the signer of the ledger's checkpoints.
 func (k *SigningKey) Signer() note.Signer { return k.signer }
-
-// Public returns the type byte and the 32-byte public key, as genesis and key entries hold it.
-func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
 
 // parseSigning reads signed-note text, or the line of a key that an ssh-agent holds.
 func parseSigning(skey []byte) (*SigningKey, error) {
 	if line, ok := strings.CutPrefix(string(skey), agentPrefix); ok {
 		return parseAgent(line)
 	}
-	key, signer, of, err := ed25519Form{"signing", algEd25519, note.NewEd25519VerifierKey, audit.ParseVKey,
+	_, signer, of, err := ed25519Form{"signing", algEd25519, note.NewEd25519VerifierKey, audit.ParseVKey,
 		note.NewSigner}.parse(skey)
 	if err != nil {
 		return nil, err
 	}
-	public := key.Public().(ed25519.PublicKey)
-	return &SigningKey{of, signer, append([]byte{algEd25519}, public...)}, nil
+	return &SigningKey{of, signer}, nil
 }
 
 // ed25519Form is how keys of Ed25519 for one purpose are written.
@@ -172,6 +167,18 @@ func (k *noteKey) WriteVKey(path string) error {
 	return process.CreateFile(path, []byte(k.vkey+"\n"), modePublic)
 }
 
+// Name returns the name of the ledger or witness.
+func (k *noteKey) Name() string {
+	name, _, _ := strings.Cut(k.vkey, "+")
+	return name
+}
+
+// Public returns the type byte and the public key, as genesis and key entries hold it.
+func (k *noteKey) Public() []byte {
+	public, _ := audit.SigningKey(k.vkey) // no error: the verifier key was made or parsed
+	return public
+}
+
 // VKey returns the text of the verifier key, which outsiders pin and policies list.
 func (k *noteKey) VKey() string { return k.vkey }
 
@@ -213,8 +220,7 @@ const algCosignature = 0x04
 // safe for concurrent use and prints as its verifier key.
 type WitnessKey struct {
 	noteKey
-	name string
-	key  ed25519.PrivateKey
+	key ed25519.PrivateKey
 }
 
 // GenerateWitness makes a new key. name is the name of the witness, such as witness.example.org/w1, with the grammar of
@@ -239,18 +245,15 @@ func ReadWitness(path string, passphrase Secret) (*WitnessKey, error) {
 	return readNoteKey(path, passphrase, "witness", parseWitness)
 }
 
-// Name returns the witness's name.
-func (k *WitnessKey) Name() string { return k.name }
-
 // Signer signs with the Ed25519 key. The caller decides what is signed.
 func (k *WitnessKey) Signer() crypto.Signer { return k.key }
 
 // parseWitness reads signed-note text.
 func parseWitness(skey []byte) (*WitnessKey, error) {
-	key, signer, of, err := ed25519Form{"witness", algCosignature, audit.WitnessVKey, audit.ParseWitnessVKey,
+	key, _, of, err := ed25519Form{"witness", algCosignature, audit.WitnessVKey, audit.ParseWitnessVKey,
 		func(skey string) (note.Signer, error) { return fnote.NewSignerForCosignatureV1(skey) }}.parse(skey)
 	if err != nil {
 		return nil, err
 	}
-	return &WitnessKey{of, signer.Name(), key}, nil
+	return &WitnessKey{of, key}, nil
 }

@@ -3,6 +3,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -296,30 +297,18 @@ func (c *Config) SetDefaults() {
 	if c.Tiles == nil {
 		c.Tiles = NewTileCache(16 << 20)
 	}
-	if c.Queue == 0 {
-		c.Queue = 4096
-	}
-	if c.ClockStep == 0 {
-		c.ClockStep = 5 * time.Second
-	}
-	if c.MarkSync == 0 {
-		c.MarkSync = time.Second
-	}
-	if c.CacheEvery == 0 {
-		c.CacheEvery = 65_536
-	}
-	if c.Probe == 0 {
-		c.Probe = time.Second
-	}
+	c.Queue = cmp.Or(c.Queue, 4096)
+	c.ClockStep = cmp.Or(c.ClockStep, 5*time.Second)
+	c.MarkSync = cmp.Or(c.MarkSync, time.Second)
+	c.CacheEvery = cmp.Or(c.CacheEvery, 65_536)
+	c.Probe = cmp.Or(c.Probe, time.Second)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Clock == nil {
 		start := time.Now()
 		c.Clock = func() (time.Time, time.Duration) { return time.Now(), time.Since(start) }
 	}
 	if c.Step == nil {
 		c.Step = func(string) {}
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
 	}
 }
 

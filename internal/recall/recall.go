@@ -13,7 +13,6 @@ package recall
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,9 +21,6 @@ import (
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 )
-
-// MaxPage is the largest number of shuffles that Find returns.
-const MaxPage = 1000
 
 // Ledger is what recall needs of an open ledger.
 type Ledger interface {
@@ -70,18 +66,10 @@ func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
 		most: pageCommits}
 }
 
-// Find returns the shuffles of q in order of id, at most q.Limit of them, which is 1 to MaxPage. It
-// finds what was in the ledger when it was called, except closed shuffles past their retention. Its
-// error matches ledger.ErrUnavailable if the store does not answer.
+// Find returns the shuffles of q in order of id, at most q.Limit of them. It finds what was in the ledger when it was
+// called, except closed shuffles past their retention. Its error matches ledger.ErrUnavailable if the store does not
+// answer.
 func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error) {
-	switch {
-	case q.Limit < 1 || q.Limit > MaxPage:
-		return ledger.RecallPage{}, fmt.Errorf("recall of %d shuffles: 1 to %d", q.Limit, MaxPage)
-	case q.Serial != 0 && q.Table == "":
-		return ledger.RecallPage{}, errors.New("recall of a serial needs a table")
-	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
-		return ledger.RecallPage{}, errors.New("recall of an unknown state")
-	}
 	limit := q.Limit
 	q.Limit++ // one more shows whether there is a next page
 	p, err := f.find(ctx, q)
