@@ -14,7 +14,7 @@ import (
 // child has from its parent.
 func (r *ShuffleRequest) Context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := r.common().context(g)
+	c, err := r.context(g)
 	if err != nil {
 		return nil, none, err
 	}
@@ -75,48 +75,32 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	return nil
 }
 
-// common has the members that requests for cards and for draws share.
-type common struct {
-	table      string
-	plan       *MixPlan
-	disclosure audit.Disclosure
-	closeBy    *Time
-	gameRef    string
-	terms      *audit.Terms
-	forLedger  string
+// common is what a request for draws says besides its values, as a request for cards says it.
+func (r *DrawsRequest) common() *ShuffleRequest {
+	return &ShuffleRequest{Table: r.Table, Plan: r.Plan, Disclosure: r.Disclosure, CloseBy: r.CloseBy,
+		GameRef: r.GameRef, Terms: r.Terms, ForLedger: r.ForLedger}
 }
 
-func (r *ShuffleRequest) common() common {
-	return common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
-}
-
-func (r *DrawsRequest) common() common {
-	return common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
-}
-
-// context validates the members and returns a context that has them.
-func (t common) context(g *audit.Genesis) (*audit.Context, error) {
-	if t.table == "" {
+// context validates the members that both kinds of request have, and returns a context that has them.
+func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, error) {
+	if r.Table == "" {
 		return nil, NoValue("table", "must be given")
 	}
-	if err := audit.CheckName(t.table); err != nil {
+	if err := audit.CheckName(r.Table); err != nil {
 		return nil, Invalid("table", err.Error())
 	}
-	if err := audit.CheckName(t.gameRef); err != nil && t.gameRef != "" {
+	if err := audit.CheckName(r.GameRef); err != nil && r.GameRef != "" {
 		return nil, Invalid("game_ref", err.Error())
 	}
-	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
+	if r.CloseBy != nil && (*r.CloseBy < 1 || *r.CloseBy > audit.MaxInteger) {
 		return nil, Invalid("close_by", "must be a time after the request")
 	}
-	if err := audit.CheckOrigin(t.forLedger); err != nil && t.forLedger != "" {
+	if err := audit.CheckOrigin(r.ForLedger); err != nil && r.ForLedger != "" {
 		return nil, Invalid("for_ledger", err.Error())
 	}
-	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
-		Terms: t.terms, ForLedger: t.forLedger}
-	c.Disclosure = cmp.Or(c.Disclosure, g.Disclosure)
-	var err error
-	c.Plan, err = t.plan.planned()
-	return c, err
+	plan, err := r.Plan.planned()
+	return &audit.Context{Origin: g.Origin, Production: g.Production, Table: r.Table, Terms: r.Terms,
+		Disclosure: cmp.Or(r.Disclosure, g.Disclosure), ForLedger: r.ForLedger, Plan: plan}, err
 }
 
 // validate refuses members that a request with a parent may not have, or that are wrong.
