@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/blind"
 	"shuffled/internal/dealer/record"
@@ -140,7 +139,8 @@ func (d *Dealer) proposeEnd(ctx context.Context, actor audit.Actor, all []tapeOf
 			p.Rests = append(p.Rests, t.record.Rest())
 		}
 		if err == nil && t.forAuditors() {
-			end.Cards, err = d.openings(ctx, t.record, before, with)
+			then := t.record.After(before, with)
+			end.Cards, err = d.shownCards(ctx, then, nil, then.Public())
 		}
 		var kept []byte
 		if err == nil && !reflect.ValueOf(end).IsZero() {
@@ -206,23 +206,4 @@ func closeAnswer(c *audit.Close) (a api.Close) {
 		a.Tape = c.Tape
 	}
 	return a
-}
-
-// openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
-func (d *Dealer) openings(ctx context.Context, r *record.Record, before []audit.Body, with [][]byte) (
-	cards []openings.Card, err error) {
-	r = r.After(before, with)
-	public := r.Public()
-	if len(public) == 0 {
-		return nil, nil
-	}
-	t, err := d.shuffles.Open(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Wipe()
-	for _, place := range public {
-		cards = append(cards, t.Card(nil, place))
-	}
-	return cards, nil
 }

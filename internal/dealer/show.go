@@ -125,29 +125,29 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte,
 	if v.Recipient != "" && !r.Names(v.Recipient) {
 		return nil, api.Invalid("recipient", "must be named in a deal of this shuffle")
 	}
-	if len(shown) == 0 {
-		return t.Marshal()
-	}
-	if t.Cards, err = d.shownCards(ctx, r, t.Deck, shown); err != nil {
+	cards, err := d.shownCards(ctx, r, t.Deck, shown)
+	if err != nil {
 		return nil, err
 	}
+	t.Cards = append(t.Cards, cards...)
 	return t.Marshal()
 }
 
 // shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
 // opens only the public ones, whose openings are kept.
 func (d *Dealer) shownCards(ctx context.Context, r *record.Record, names []string,
-	shown []int) ([]openings.Card, error) {
+	shown []int) (cards []openings.Card, err error) {
+	if len(shown) == 0 {
+		return nil, nil
+	}
 	open, err := d.shuffles.Open(ctx, r)
 	if errors.Is(err, api.ErrSealed) && r.Ended != nil && r.Ended.Form == audit.FormSealed {
-		cards, err := r.KeptCards(names, shown)
-		return append([]openings.Card{}, cards...), err
+		return r.KeptCards(names, shown)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer open.Wipe()
-	cards := []openings.Card{}
 	for _, place := range shown {
 		cards = append(cards, open.Card(names, place))
 	}
