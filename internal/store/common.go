@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"slices"
 
 	"golang.org/x/sync/semaphore"
 
@@ -124,13 +125,8 @@ func (c *Common) EntryAt(ctx context.Context, id ledger.ID, size uint64, time in
 func (c *Common) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) ([]ledger.CommitEntry, error) {
 	sql, args := commitsOf(id, q)
 	list, err := All(ctx, c.db.Query, scanCommit, sql, args...)
-	for len(list) > 0 && list[0].Index < q.From {
-		list = list[1:]
-	}
-	for len(list) > 0 && list[len(list)-1].Index >= q.To {
-		list = list[:len(list)-1]
-	}
-	return list, err
+	outside := func(c ledger.CommitEntry) bool { return c.Index < q.From || c.Index >= q.To }
+	return slices.DeleteFunc(list, outside), err
 }
 
 // chunk is the number of rows that are read at a time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -85,14 +86,9 @@ const (
 
 // schemaError wraps store.ErrSchema if a statement does not fit the tables.
 func schemaError(err error) error {
-	if err == nil {
-		return nil
-	}
-	for _, code := range []string{codeUndefinedTable, codeUndefinedColumn, codeUndefinedFunction,
-		codeDatatypeMismatch} {
-		if isCode(err, code) {
-			return fmt.Errorf("%w: %w", store.ErrSchema, clean(err))
-		}
+	misfits := []string{codeUndefinedTable, codeUndefinedColumn, codeUndefinedFunction, codeDatatypeMismatch}
+	if slices.ContainsFunc(misfits, func(code string) bool { return isCode(err, code) }) {
+		return fmt.Errorf("%w: %w", store.ErrSchema, clean(err))
 	}
 	return clean(err)
 }

@@ -91,10 +91,7 @@ func handOver(rows pgx.Rows, each func(scanner) error) error {
 			return clean(err)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return clean(err)
-	}
-	return nil
+	return clean(rows.Err())
 }
 
 // note is a store.Exec on a connection for reading.
