@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
@@ -97,7 +97,7 @@ func (c *clusters) serveWithout(gone int) {
 			c.t.Fatalf("readiness without the database of %s: %v, %+v", clusterLedgers[gone], err, answer)
 		}
 		return strings.HasPrefix(answer.Reason, "waiting for the database") &&
-			strings.HasSuffix(answer.Reason, string(ledger.CauseUnreachable)) && len(answer.Ledgers) == 1 &&
+			strings.HasSuffix(answer.Reason, string(stops.Unreachable)) && len(answer.Ledgers) == 1 &&
 			answer.Ledgers[0].Ready && answer.Ledgers[0].Name == clusterLedgers[1-gone]
 	}, []string{"serve", "--config", c.config})
 	for range 3 {

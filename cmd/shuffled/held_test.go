@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // TestFilesTakenAway: when a file that the daemon has open is removed, replaced or cut, nothing more is acknowledged,
@@ -73,15 +73,15 @@ func TestFilesTakenAway(t *testing.T) {
 			var ready []byte
 			d.waitFor(d.url+"/readyz", func(r *http.Response) bool {
 				ready, _ = io.ReadAll(r.Body)
-				return strings.Contains(string(ready), string(ledger.CauseReplaced))
+				return strings.Contains(string(ready), string(stops.Replaced))
 			})
-			if !strings.Contains(string(ready), ledger.CauseReplaced.Cure()) ||
+			if !strings.Contains(string(ready), stops.Replaced.Cure()) ||
 				!strings.Contains(string(ready), `"read":{"ok":true}`) {
 				t.Errorf("readiness: %s", ready)
 			}
 			status, body := commit("k5")
 			if c.back && (status != http.StatusServiceUnavailable || !strings.Contains(body, `"code":"frozen"`) ||
-				!strings.Contains(body, string(ledger.CauseReplaced)[1:])) {
+				!strings.Contains(body, string(stops.Replaced)[1:])) {
 				t.Errorf("frozen: %d %s", status, body)
 			}
 			if !strings.Contains(d.logged(), "signing stopped") || !strings.Contains(d.logged(), c.file) {

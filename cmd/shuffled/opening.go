@@ -21,6 +21,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
@@ -105,7 +106,7 @@ func together(ctx context.Context, things, atOnce int, do func(ctx context.Conte
 	for i := range things {
 		group.Go(func() error {
 			err := do(ctx, i)
-			if ctx.Err() != nil && (ledger.CauseOf(err).Passes() || errors.Is(err, ctx.Err())) {
+			if ctx.Err() != nil && (stops.Of(err).Passes() || errors.Is(err, ctx.Err())) {
 				err = ended{err}
 			}
 			errs[i] = err

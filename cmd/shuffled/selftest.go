@@ -38,7 +38,7 @@ func (c selftestCmd) Run(s term.Streams) error {
 	r := selftestReport{Build: build.This(), Passed: failed == nil, Tests: len(results), Answers: passed.Answers,
 		Took: float64(took.Microseconds()) / 1000, Results: results}
 	if c.JSON {
-		return errors.Join(term.PrintJSON(s.Out, r), term.Distrust(failed))
+		return errors.Join(term.PrintJSON(s.Out, r), failed)
 	}
 	rows := [][]any{{"TEST", "RESULT", "ANSWERS", "COVERS", "RULE", "ANSWERS FROM"}}
 	for _, t := range results {
@@ -55,7 +55,7 @@ func (c selftestCmd) Run(s term.Streams) error {
 		fmt.Fprintf(s.Out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers,
 			r.Took)
 	}
-	return term.Distrust(failed)
+	return failed
 }
 
 // untested are the commands that run without the known-answer tests: selftest, lab and bench run them themselves, and
@@ -69,6 +69,5 @@ func testSelf(command string) (selftest.Passed, error) {
 	if untested[name] {
 		return selftest.Passed{}, nil
 	}
-	passed, err := selftest.Judge(selftest.Run())
-	return passed, term.Distrust(err)
+	return selftest.Judge(selftest.Run())
 }

@@ -15,7 +15,7 @@ import (
 
 	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
-	"shuffled/internal/keys"
+	"shuffled/internal/stops"
 	"shuffled/internal/term"
 )
 
@@ -35,7 +35,7 @@ func TestTLSKeyMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := serving.OpenCertificates(files, log)
-		if !errors.Is(err, keys.ErrMode) || !strings.Contains(err.Error(), files.Key) ||
+		if !errors.Is(err, stops.Mode) || !strings.Contains(err.Error(), files.Key) ||
 			!strings.Contains(err.Error(), "make it "+cure) {
 			t.Errorf("a key of mode %04o: %v", mode, err)
 		}
@@ -154,7 +154,7 @@ func TestCertificateIsRenewed(t *testing.T) {
 	c.issue("server", c.key("server"), false)
 	var out strings.Builder
 	code := run(t.Context(), args, term.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
-	if code != term.ExitCannot || !strings.Contains(out.String(), "and clients refuse it: renew the certificate") {
+	if code != term.ExitCannot || !strings.Contains(out.String(), "clients refuse a certificate outside its time") {
 		t.Errorf("a start with a certificate that has ended: %d\n%s", code, out.String())
 	}
 }

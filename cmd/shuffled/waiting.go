@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // sayAfter is how long a step of the start lasts before it is logged. sayEvery is the interval at which it is
@@ -125,7 +125,7 @@ func insist[T any](ctx context.Context, w *waiting, of, what string, do func(*st
 	for {
 		s.next(what)
 		done, err := do(s)
-		cause := ledger.CauseOf(err)
+		cause := stops.Of(err)
 		if err == nil || !cause.Passes() || ctx.Err() != nil {
 			return done, err
 		}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"shuffled/internal/config"
-	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/testdb"
 )
 
@@ -79,9 +79,9 @@ func TestStartSaysAll(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	all := []string{"the database: " + string(ledger.CauseUnreachable),
-		"the database of ledger far: " + string(ledger.CauseUnreachable),
-		"the database of ledger farther: " + string(ledger.CauseUnreachable)}
+	all := []string{"the database: " + string(stops.Unreachable),
+		"the database of ledger far: " + string(stops.Unreachable),
+		"the database of ledger farther: " + string(stops.Unreachable)}
 	said := ""
 	start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
 		if said = what; !slices.ContainsFunc(all, func(one string) bool { return !strings.Contains(what, one) }) {

@@ -23,6 +23,10 @@ type row struct {
 
 // table has a row for every package, from the bottom up.
 var table = map[string]row{
+	"internal/stops": {
+		why:  "what stops a start or a store: causes, cures and exit codes, for errors of every layer",
+		pure: true,
+	},
 	"internal/near": {
 		why:  "the name that somebody meant, for errors of daemon and command line alike",
 		pure: true,
@@ -112,18 +116,20 @@ var table = map[string]row{
 			"internal/shuffle"},
 	},
 	"internal/ledger": {
-		why:  "rows, heads and the store of a ledger, and what its readers see; orders and signs nothing",
-		ours: []string{"internal/witness/gateway", "internal/audit", "internal/audit/rules", "internal/audit/trust"},
+		why: "rows, heads and the store of a ledger, and what its readers see; orders and signs nothing",
+		ours: []string{"internal/witness/gateway", "internal/audit", "internal/audit/rules", "internal/audit/trust",
+			"internal/stops"},
 	},
 	"internal/ledger/cosign": {
-		why:  "has witnesses cosign heads, and does not know who made these",
-		ours: []string{"internal/ledger", "internal/witness/gateway", "internal/audit", "internal/audit/trust"},
+		why: "has witnesses cosign heads, and does not know who made these",
+		ours: []string{"internal/ledger", "internal/witness/gateway", "internal/audit", "internal/audit/trust",
+			"internal/stops"},
 	},
 	"internal/ledger/sequencer": {
 		why: "orders and signs entries; what they mean is audit's",
 		ours: []string{"internal/ledger", "internal/ledger/cosign", "internal/witness/gateway", "internal/audit",
 			"internal/audit/rules", "internal/audit/trust",
-			"internal/process"},
+			"internal/process", "internal/stops"},
 	},
 	"internal/recall": {
 		why:  "finds shuffles by the indexes of entries, and writes none",
@@ -140,11 +146,11 @@ var table = map[string]row{
 	},
 	"internal/keys": {
 		why:  "key files and their kinds",
-		ours: []string{"internal/audit", "internal/process"},
+		ours: []string{"internal/audit", "internal/process", "internal/stops"},
 	},
 	"internal/config": {
 		why:  "one struct and its checks",
-		ours: []string{"internal/audit", "internal/near", "internal/shuffle"},
+		ours: []string{"internal/audit", "internal/near", "internal/shuffle", "internal/stops"},
 	},
 	"internal/disclosure": {
 		why:  "seals tapes to auditors and opens them, for dealer and auditor alike",
@@ -171,7 +177,7 @@ var table = map[string]row{
 		ours: []string{"internal/dealer/api", "internal/dealer/record", "internal/dealer/blind", "internal/ledger",
 			"internal/ledger/sequencer", "internal/audit", "internal/audit/openings", "internal/audit/rules",
 			"internal/terms", "internal/outcome", "internal/shuffle",
-			"internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
+			"internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon", "internal/stops"},
 	},
 	"internal/dealer/batch": {
 		why:  "answers many requests by the dealer's answers to each",
@@ -227,7 +233,7 @@ var table = map[string]row{
 		why: "known answers of all that a daemon and a verifier compute with, from bytes in the binary alone",
 		ours: []string{"internal/known", "internal/shuffle", "internal/entropy", "internal/audit",
 			"internal/audit/answers", "internal/seal",
-			"internal/disclosure", "internal/beacon"}, pure: true,
+			"internal/disclosure", "internal/beacon", "internal/stops"}, pure: true,
 	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example", stdOnly: true},
@@ -235,20 +241,21 @@ var table = map[string]row{
 	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},
 	"internal/store": {
 		why:  "what the stores share, migrating included, and a ledger of theirs as the source of a bundle",
-		ours: []string{"internal/bundle", "internal/ledger", "migrations"},
+		ours: []string{"internal/bundle", "internal/ledger", "migrations", "internal/stops"},
 	},
 	"internal/store/postgres": {
 		why:  "keeps what the ledger hands over, and does not read it",
-		ours: []string{"internal/ledger", "internal/store", "migrations"},
+		ours: []string{"internal/ledger", "internal/store", "migrations", "internal/stops"},
 	},
 	"internal/store/sqlite": {
 		why:  "keeps what the ledger hands over, and does not read it",
-		ours: []string{"internal/ledger", "internal/process", "internal/store", "migrations"},
+		ours: []string{"internal/ledger", "internal/process", "internal/store", "migrations", "internal/stops"},
 	},
 	"internal/fsck": {
 		why: "holds the rows of a store against the evidence in them",
 		ours: []string{"internal/store", "internal/ledger", "internal/ledger/sequencer", "internal/inspect",
-			"internal/seal", "internal/audit", "internal/audit/openings", "internal/audit/trust", "internal/shuffle"},
+			"internal/seal", "internal/audit", "internal/audit/openings", "internal/audit/trust", "internal/shuffle",
+			"internal/stops"},
 	},
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
@@ -256,7 +263,7 @@ var table = map[string]row{
 			"internal/follow", "internal/ledger",
 			"internal/ledger/sequencer", "internal/verify", "internal/terms", "internal/audit",
 			"internal/audit/openings", "internal/audit/rules", "internal/audit/trust", "internal/wire",
-			"internal/config", "web"},
+			"internal/config", "web", "internal/stops"},
 	},
 	"internal/wire": {why: "values that JSON writes in more than one way", pure: true},
 	"client": {
@@ -274,7 +281,7 @@ var table = map[string]row{
 	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",
-		ours: []string{"internal/near", "internal/shuffle"},
+		ours: []string{"internal/near", "internal/shuffle", "internal/stops"},
 	},
 	"internal/cli/remote": {
 		why:  "how a command reaches a running daemon",
@@ -300,11 +307,12 @@ var table = map[string]row{
 			"internal/config", "internal/keys", "internal/ledger",
 			"internal/ledger/sequencer", "internal/near", "internal/outbound", "internal/process", "internal/seal",
 			"internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/term",
-			"internal/witness"},
+			"internal/witness", "internal/stops"},
 	},
 	"internal/cli/serving": {
-		why:  "what the commands share that listen; knows no request",
-		ours: []string{"internal/config", "internal/keys", "internal/process", "internal/term"},
+		why: "what the commands share that listen; knows no request",
+		ours: []string{"internal/config", "internal/keys", "internal/process", "internal/term",
+			"internal/stops"},
 	},
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon, and checks of a host; deals nothing",
@@ -322,7 +330,7 @@ var table = map[string]row{
 			"internal/cli/player", "internal/cli/remote", "internal/cli/ticket", "internal/config",
 			"internal/disclosure", "internal/fsck", "internal/inspect", "internal/keys", "internal/ledger",
 			"internal/seal", "internal/shuffle", "internal/store", "internal/term", "internal/terms",
-			"internal/verify", "internal/witness"},
+			"internal/verify", "internal/witness", "internal/stops"},
 	},
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",

@@ -17,6 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"shuffled/internal/near"
+	"shuffled/internal/stops"
 )
 
 // maxFile is the largest configuration file in bytes.
@@ -73,7 +74,7 @@ func located(name string, text []byte, err error) error {
 		for _, e := range unknown.Errors {
 			line, _ := e.Position()
 			key := strings.Join(e.Key(), ".")
-			all = append(all, fmt.Errorf("%s:%d: There is no setting %q.%s", name, line, key,
+			all = append(all, fmt.Errorf("%s:%d: %w %q.%s", name, line, stops.Setting, key,
 				near.Hint(key, names(reflect.TypeFor[Config](), ""))))
 		}
 		return errors.Join(all...)
@@ -132,7 +133,7 @@ func checkNames(file string, text []byte) error {
 		case map[string]any:
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				if walk(v[name]); name != strings.ToLower(name) {
-					all = append(all, fmt.Errorf("%s: There is no setting %q: %s", file, name, "names are lower-case."))
+					all = append(all, fmt.Errorf("%s: %w %q: %s", file, stops.Setting, name, "names are lower-case."))
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/terms"
 )
 
@@ -33,8 +34,7 @@ func (d *Dealer) Terms(ctx context.Context, hash [32]byte) (*terms.Document, err
 	}
 	document, err := terms.Parse(kept.Kind, kept.Bytes)
 	if err != nil || document.Hash() != hash {
-		return nil, &ledger.StoreError{Cause: ledger.CauseAltered,
-			Err: fmt.Errorf("%w: the stored terms %x have another hash", ledger.ErrUnavailable, hash)}
+		return nil, stops.With(fmt.Errorf("%w: the stored terms %x have another hash", ledger.ErrUnavailable, hash), stops.Altered)
 	}
 	return document, nil
 }

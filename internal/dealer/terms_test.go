@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/terms"
 	"shuffled/internal/verify"
 )
@@ -123,7 +124,7 @@ func TestTermsAltered(t *testing.T) {
 	_, err = tb.Shuffle(t.Context(), as("tester"), "k",
 		api.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
 	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrFrozen) ||
-		ledger.CauseOf(err) != ledger.CauseAltered {
+		stops.Of(err) != stops.Altered {
 		t.Errorf("%v", err)
 	}
 	tb.commit("another", api.ShuffleRequest{Table: "t", Deck: "standard-52"})

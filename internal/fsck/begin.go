@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 )
 
@@ -45,7 +46,7 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	} else {
 		i := slices.IndexFunc(s.catalogue, func(r store.Raw) bool { return same(r, "name", s.opts.Ledger) })
 		if i < 0 {
-			return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
+			return fmt.Errorf("%w %s in the database", stops.NoLedger, s.opts.Ledger)
 		}
 		s.origin, _ = s.catalogue[i].Text("origin")
 		if id, ok := s.catalogue[i].Int("ledger"); ok {
@@ -152,7 +153,7 @@ func (s *source) readMark() {
 	}
 	c, err := sequencer.ReadMark(s.opts.Mark, s.keys...)
 	switch {
-	case errors.Is(err, ledger.ErrNoMark):
+	case errors.Is(err, stops.NoMark):
 		s.say("this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
 	case err != nil:
 		s.add(CodeMark, s.opts.Mark, "%v", err)

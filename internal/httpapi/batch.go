@@ -17,7 +17,8 @@ import (
 const (
 	maxOperations  = 1024
 	maxBatchPlaces = 65_536
-	atOnce         = 4 * maxOperations // operations of batches that a ledger works on
+	atOnce         = 4 * maxOperations // operations of batches that a ledger works on, or places of atPlaces each
+	atPlaces       = maxBatchPlaces / maxOperations
 )
 
 // The parts of a batch that are JSON of a single request.
@@ -68,17 +69,20 @@ func (s *Server) CreateBatch(c *call) error {
 		return refuseValue("all_or_none", "must be true or absent")
 	}
 	n := len(req.Operations)
-	if !c.ledger.batches.try(c.caller.actor.Identity, n) {
+	ops := readEach(c, req.Operations)
+	places, err := countPlaces(ops)
+	if err != nil {
+		return err
+	}
+	// What a batch holds in memory grows with its places, and may be all that a small host has.
+	weight := max(n, places/atPlaces)
+	if !c.ledger.batches.try(c.caller.actor.Identity, weight) {
 		s.metrics.refuse(c.ledger, refusedQueue)
 		return refuse(CodeOverloaded)
 	}
-	defer c.ledger.batches.leaveN(c.caller.actor.Identity, n)
+	defer c.ledger.batches.leaveN(c.caller.actor.Identity, weight)
 	if c.caller.known() {
 		s.tokenRates.spend(tokenKey{c.ledger.id, c.caller.actor.Credential}, n-1, s.cfg.Now())
-	}
-	ops := readEach(c, req.Operations)
-	if err := checkPlaces(ops); err != nil {
-		return err
 	}
 	results, err := batch.Run(c.r.Context(), c.ledger.Dealer, c.caller.actor, ops, req.AllOrNone != nil,
 		func(id uint64) error { return s.awaitWitnesses(c, id) })
@@ -136,17 +140,16 @@ func readOperation(ops []batch.Operation, of *Operation) error {
 	return nil
 }
 
-// checkPlaces bounds what a batch commits and deals.
-func checkPlaces(ops []batch.Operation) error {
-	places := 0
+// countPlaces returns how many places a batch commits and deals, which is bounded.
+func countPlaces(ops []batch.Operation) (places int, err error) {
 	for i, op := range ops {
 		places += op.Places()
 		if places > maxBatchPlaces {
-			return refuseValue(fmt.Sprintf("operations[%d]", i), fmt.Sprintf(
+			return 0, refuseValue(fmt.Sprintf("operations[%d]", i), fmt.Sprintf(
 				"must not take the batch above %d places that it commits and deals", maxBatchPlaces))
 		}
 	}
-	return nil
+	return places, nil
 }
 
 // result appends the answer to one operation, as to its single request.

@@ -87,7 +87,8 @@ func TestBatchLimits(t *testing.T) {
 	s.wantAll(t, "1 MiB", padded(1<<20), 200)
 }
 
-// TestBatchesAtOnce: of the operations that a ledger works on, an identity has so many that as many are left to others.
+// TestBatchesAtOnce: of the operations and places that a ledger works on, an identity has so many that as many are left
+// to others.
 func TestBatchesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -108,6 +109,8 @@ func TestBatchesAtOnce(t *testing.T) {
 		return fmt.Sprintf(`{"op":"draw","key":"k","body":{"table":"t%d","ranges":[6]}}`, i)
 	}
 	s.post("/v1/main/batch", "", batchOf(3, "", commit)).want(t, CodeOverloaded, "")
+	s.post("/v1/main/batch", "", `{"operations":[{"op":"draw","key":"k","body":{"table":"n",`+
+		`"numbers":{"of":4096,"take":192}}}]}`).want(t, CodeOverloaded, "")
 	s.wantAll(t, "as many as an identity has", batchOf(2, "", commit), 200)
 	got := s.do(ask{method: http.MethodPost, path: "/v1/main/batch", token: s.otherToken,
 		body: batchOf(1024, "", commit)})

@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // refusingStore answers everything that is written, and every look at the head, with an error that has a cause.
@@ -25,7 +26,7 @@ func (s *refusingStore) err() error {
 	if !s.refuses.Load() {
 		return nil
 	}
-	return &ledger.StoreError{Cause: ledger.CauseRefused, Err: errors.New("password of role shuffled_writer at 10.0.0.7")}
+	return stops.With(errors.New("password of role shuffled_writer at 10.0.0.7"), stops.Refused)
 }
 
 func (s *refusingStore) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) {
@@ -40,7 +41,7 @@ func (s *refusingStore) Append(ctx context.Context, id ledger.ID, old ledger.Hea
 		return err
 	}
 	if s.full.Load() {
-		return &ledger.StoreError{Cause: ledger.CauseDiskFull, Err: ledger.ErrUnknownOutcome}
+		return stops.With(ledger.ErrUnknownOutcome, stops.DiskFull)
 	}
 	return s.testStore.Append(ctx, id, old, b)
 }
@@ -108,7 +109,7 @@ func TestEveryRefusalSaysTheCause(t *testing.T) {
 	must(t, decodeBytes(operator(t, s, "/readyz").body, &now))
 	r := now.Ledgers[0]
 	for _, can := range []Ability{r.Read, r.Commit, r.Deal} {
-		if can.Ok || value(can.Reason) != string(ledger.CauseRefused) || value(can.Cure) != ledger.CauseRefused.Cure() {
+		if can.Ok || value(can.Reason) != string(stops.Refused) || value(can.Cure) != stops.Refused.Cure() {
 			t.Errorf("%+v", can)
 		}
 	}

@@ -191,7 +191,7 @@ func TestEveryRuleHasACode(t *testing.T) {
 func TestEverySentinelHasACode(t *testing.T) {
 	t.Parallel()
 	// Those never leave the packages below, or say that something is wrong here.
-	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true, "ErrMarkLocked": true,
+	inside := map[string]bool{"ErrExists": true, "ErrStale": true,
 		"ErrUnconfirmed": true, "ErrLatched": true, "ErrKilled": true, "ErrMoved": true}
 	known := map[string]error{
 		"dealer/api.ErrKeyReused": api.ErrKeyReused, "dealer/api.ErrRepeated": api.ErrRepeated,

@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/batch"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // kind is what all problem documents of one code have in common.
@@ -109,7 +110,7 @@ func translate(method string, err error) *refusal {
 		}
 		return &refusal{code: CodeUnavailable, cause: err}
 	}
-	if ledger.CauseOf(err) != "" {
+	if stops.Of(err) != "" {
 		return &refusal{code: CodeUnavailable, cause: err}
 	}
 	if _, ok := errors.AsType[net.Error](err); ok { // of the store, or of another host
@@ -125,10 +126,10 @@ func (c *call) explained(err error) *refusal {
 	if problems[e.code].Status != http.StatusServiceUnavailable {
 		return e
 	}
-	cause := ledger.CauseOf(e.cause)
+	cause := stops.Of(e.cause)
 	if cause == "" && c.ledger != nil {
 		ready := c.ledger.Log.Ready()
-		cause, e.cause = ledger.CauseOf(ready), errors.Join(e.cause, ready)
+		cause, e.cause = stops.Of(ready), errors.Join(e.cause, ready)
 	}
 	e.detail = strings.TrimSpace(e.detail + " " + whole(string(cause)))
 	return e

@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/stops"
 	"shuffled/web"
 )
 
@@ -122,7 +123,7 @@ func ability(err error) Ability {
 	if err == nil {
 		return Ability{Ok: true}
 	}
-	reason := string(ledger.CauseOf(err))
+	reason := string(stops.Of(err))
 	if reason == "" {
 		reason = clip(err.Error(), 500)
 	}

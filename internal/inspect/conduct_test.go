@@ -141,6 +141,33 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
+// TestNotDealt: a hand that ends as it should, and of which nothing was dealt, counts as void, unless an entry between
+// its commit and its close is lost, which may be its deal.
+func TestNotDealt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 6_000)
+	h.hand("t1")
+	h.Commit("t1").Close(audit.OutcomeEndedEarly, audit.ReasonNone)
+	if c := h.report(t).Tables[0].Counts; c.Void != 1 || c.VoidBy["not_dealt"] != 1 || c.EndedEarly != 1 {
+		t.Errorf("%s", asJSON(t, c))
+	}
+	h = newHouse(t, 6_000)
+	s := h.Commit("t1")
+	s.Deal(1, 0)
+	s.Close(audit.OutcomeEndedEarly, audit.ReasonNone)
+	h.Finish()
+	b := &broken{t, h.Dir}
+	name, at := b.tail("tile/entries"), 0
+	for data, n := b.read(name), s.ID+1; n > 0; n-- {
+		at += 2 + int(binary.BigEndian.Uint16(data[at:]))
+	}
+	b.flip(name, at+20)
+	r := inspectDir(t, h.Dir, Options{VKey: inspecttest.VKey()})
+	if c := r.Tables[0].Counts; r.Verdict != Failed || c.Void != 0 || c.EndedEarly != 1 {
+		t.Errorf("%s", asJSON(t, r))
+	}
+}
+
 // TestDealingAhead: deals ahead of the game show, with another credential and with the
 // stolen token itself, and only at their table.
 func TestDealingAhead(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shuffled/internal/stops"
 )
 
 // A published P-256 key pair (CFRG's vector for HPKE; no key of ours).
@@ -80,7 +82,7 @@ func TestAuditorFiles(t *testing.T) {
 		if err := os.Chmod(private, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadAuditor(private, pass); !errors.Is(err, ErrMode) {
+		if _, err := ReadAuditor(private, pass); !errors.Is(err, stops.Mode) {
 			t.Errorf("a key that the group may read: %v", err)
 		}
 		seen[k.String()] = true

@@ -14,6 +14,7 @@ import (
 	"filippo.io/age/armor"
 
 	"shuffled/internal/process"
+	"shuffled/internal/stops"
 )
 
 // maxFile is the size of the largest key file that is read, in bytes. The files that this package writes are far
@@ -25,10 +26,6 @@ const (
 	modePrivate = 0o600
 	modePublic  = 0o644
 )
-
-// ErrMode is matched if group or others may use a private file, or if a key file is no regular file. A file of root
-// that a process of another user reads may be readable to its group. The error names file and mode.
-var ErrMode = errors.New("unsafe file mode")
 
 // ReadSecret returns the content of a private file without one line end at its end: a passphrase, a database password,
 // a token. An empty file is an error.
@@ -62,7 +59,8 @@ func WriteSecret(path string, s Secret) error {
 }
 
 // readFile reads a regular file of at most maxFile bytes. A private file must not be open to group and others (see
-// tooOpen). The open file is checked and not its name, so that the file cannot be exchanged in between.
+// tooOpen). The open file is checked and not its name, so that the file cannot be exchanged in between. The
+// error of another mode matches stops.Mode and names file and mode.
 func readFile(path string, private bool) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -74,12 +72,12 @@ func readFile(path string, private bool) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is no regular file (%s)", ErrMode, path, info.Mode())
+		return nil, fmt.Errorf("%w: %s is no regular file (%s)", stops.Mode, path, info.Mode())
 	}
 	perm := info.Mode().Perm()
 	if bad := tooOpen(perm, othersRootFile(info)); private && bad != 0 {
 		return nil, fmt.Errorf("%w: %s has mode %04o, so others can use the secret in it; make it %04o",
-			ErrMode, path, perm, perm&^bad)
+			stops.Mode, path, perm, perm&^bad)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {

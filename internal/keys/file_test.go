@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shuffled/internal/stops"
 )
 
 func must(t testing.TB, err error) {
@@ -138,7 +140,7 @@ func TestPrivateFileModes(t *testing.T) {
 		s, err := ReadSecret(path)
 		switch {
 		case m&0o077 != 0 && m&0o400 != 0:
-			if !errors.Is(err, ErrMode) || !s.Empty() {
+			if !errors.Is(err, stops.Mode) || !s.Empty() {
 				t.Fatalf("mode %04o: %v", m, err)
 			}
 			if want := fmt.Sprintf("%04o", m); !strings.Contains(err.Error(), want) ||
@@ -204,7 +206,7 @@ func TestReadSecretNoRegularFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, os.DevNull} {
-		if _, err := ReadSecret(path); !errors.Is(err, ErrMode) {
+		if _, err := ReadSecret(path); !errors.Is(err, stops.Mode) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -220,7 +222,7 @@ func TestReadSecretNoRegularFile(t *testing.T) {
 	if err := os.Symlink(put(t, "pass", "x", 0o644), open); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadSecret(open); !errors.Is(err, ErrMode) {
+	if _, err := ReadSecret(open); !errors.Is(err, stops.Mode) {
 		t.Errorf("a link to an open file: %v", err)
 	}
 }

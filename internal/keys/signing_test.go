@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/stops"
 )
 
 // The published example key of the signed-note package.
@@ -103,7 +105,7 @@ func TestSigningFiles(t *testing.T) {
 	if err := os.Chmod(private, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadSigning(private, Secret{}); !errors.Is(err, ErrMode) {
+	if _, err := ReadSigning(private, Secret{}); !errors.Is(err, stops.Mode) {
 		t.Errorf("a key that the group may read: %v", err)
 	}
 }
@@ -224,7 +226,7 @@ func TestReadSealingRefuses(t *testing.T) {
 			t.Errorf("%s: the error %q holds key text", name, err)
 		}
 	}
-	if _, err := ReadSealing(put(t, "key", good, 0o604), Secret{}); !errors.Is(err, ErrMode) {
+	if _, err := ReadSealing(put(t, "key", good, 0o604), Secret{}); !errors.Is(err, stops.Mode) {
 		t.Errorf("a key that others may read: %v", err)
 	}
 }

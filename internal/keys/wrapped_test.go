@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/keys/keystest"
+	"shuffled/internal/stops"
 )
 
 // TestHSM: keys in a token of PKCS#11 sign and wrap. What is lost, slow, stopped or
@@ -124,7 +125,8 @@ func TestWrappedSealingRefused(t *testing.T) {
 			t.Errorf("a file with %s is read", name)
 		}
 	}
-	if _, err := ReadSealing(put(t, "k", wrappedPrefix+socket+" QUJD\n", 0o644), Secret{}); !errors.Is(err, ErrMode) {
+	open := put(t, "k", wrappedPrefix+socket+" QUJD\n", 0o644)
+	if _, err := ReadSealing(open, Secret{}); !errors.Is(err, stops.Mode) {
 		t.Errorf("a file open to all: %v", err)
 	}
 }

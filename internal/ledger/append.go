@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/stops"
 )
 
 // AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
@@ -137,7 +138,7 @@ func (l *Core) await(ctx context.Context, r *Request) Answer {
 	case a := <-r.Reply:
 		return a
 	default:
-		return Answer{Err: WithCause(fmt.Errorf("%w: the time to wait for the outcome ended", ErrUnknownOutcome), CauseOf(l.Ready()))}
+		return Answer{Err: stops.With(fmt.Errorf("%w: the time to wait for the outcome ended", ErrUnknownOutcome), stops.Of(l.Ready()))}
 	}
 }
 

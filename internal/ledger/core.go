@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/audit/trust"
+	"shuffled/internal/stops"
 	"shuffled/internal/witness/gateway"
 )
 
@@ -113,8 +114,8 @@ func (l *Core) Ready() error {
 	if since := l.shown.Writing.Load(); since != 0 {
 		if d := time.Since(time.Unix(0, since)); d > slowBatch {
 			err := fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
-			if b, ok := l.cfg.Store.(interface{ Blocked() Cause }); ok {
-				return WithCause(err, b.Blocked())
+			if b, ok := l.cfg.Store.(interface{ Blocked() stops.Cause }); ok {
+				return stops.With(err, b.Blocked())
 			}
 			return err
 		}

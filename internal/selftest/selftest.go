@@ -12,11 +12,11 @@
 package selftest
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"shuffled/internal/known"
+	"shuffled/internal/stops"
 )
 
 // A test is one line of the list.
@@ -80,10 +80,10 @@ func Judge(results []Result) (Passed, error) {
 		}
 	}
 	if p.Tests == 0 {
-		return Passed{}, errors.New("no known-answer tests ran")
+		return Passed{}, fmt.Errorf("%w: none ran", stops.KnownAnswers)
 	}
 	if len(failed) > 0 {
-		return Passed{}, fmt.Errorf("%d of %d known-answer tests failed: %s", len(failed), p.Tests,
+		return Passed{}, fmt.Errorf("%d of %d %w: %s", len(failed), p.Tests, stops.KnownAnswers,
 			strings.Join(failed, ", "))
 	}
 	return p, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/migrations"
 )
 
@@ -118,11 +119,11 @@ func CheckSchema(version int) error {
 	case version == migrations.Latest:
 		return nil
 	case version > migrations.Latest:
-		return fmt.Errorf("the database has schema %d and this program knows %d: the program is too old",
-			version, migrations.Latest)
+		return fmt.Errorf("the database has schema %d and this program knows %d: %w", version, migrations.Latest,
+			stops.TablesNew)
 	}
-	return fmt.Errorf("the database has schema %d and this program needs %d: run \"shuffled migrate up\"",
-		version, migrations.Latest)
+	return fmt.Errorf("the database has schema %d and this program needs %d: %w", version, migrations.Latest,
+		stops.TablesOld)
 }
 
 // Database is an open store: the evidence, which is appended to and read, and the access records, on which no proof

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"shuffled/internal/near"
+	"shuffled/internal/stops"
 )
 
 // Exit codes. They are part of the interface: scripts depend on them.
@@ -133,13 +134,12 @@ func plain(message string) string {
 }
 
 // UsageError is a mistake in the command line.
-type UsageError struct{ msg string }
+type UsageError struct{ error }
 
-// Error says what is wrong.
-func (e *UsageError) Error() string { return e.msg }
+func (e *UsageError) Unwrap() error { return e.error }
 
 // Usage returns a UsageError.
-func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+func Usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 // hinted is an error with advice.
 type hinted struct {
@@ -154,12 +154,12 @@ func WithHint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// Hint returns the advice of an error, "" if it has none.
+// Hint returns the advice of an error: its own, or else the cure of its cause; "" if it has none.
 func Hint(err error) string {
 	if h, ok := errors.AsType[*hinted](err); ok {
 		return h.hint
 	}
-	return ""
+	return stops.Of(err).Cure()
 }
 
 // refusedError is a refusal of a daemon, with its code.
@@ -172,14 +172,6 @@ func (r *refusedError) Unwrap() error { return r.error }
 
 // WithCode adds the code with which a daemon refused a request.
 func WithCode(err error, code string) error { return &refusedError{err, code} }
-
-// Distrust adds to a failure of the known-answer tests that the program must not be used. It returns nil for nil.
-func Distrust(err error) error {
-	if err == nil {
-		return nil
-	}
-	return WithHint(err, "this program does not compute what was published: do not use it, and see docs/OPERATIONS.md, known-answer tests")
-}
 
 // ErrFails is for evidence that fails, or a check of shuffled doctor that does. The command has printed why.
 var ErrFails = errors.New("the evidence fails")
@@ -229,5 +221,5 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}
-	return ExitCannot
+	return stops.Of(err).Exit()
 }

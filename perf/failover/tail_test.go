@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/testdb"
 )
@@ -151,7 +152,7 @@ func TestLostTailWithoutMark(t *testing.T) {
 	l := newLossy(t, 0, 1)
 	promoted := l.lose(t, 5)
 	l.word = ""
-	if _, err := l.open("blind", promoted, postgres.Options{}); !errors.Is(err, ledger.ErrNoMark) {
+	if _, err := l.open("blind", promoted, postgres.Options{}); !errors.Is(err, stops.NoMark) {
 		t.Fatalf("a daemon without a mark: %v", err)
 	}
 	if n := l.forks(promoted); n > 0 {

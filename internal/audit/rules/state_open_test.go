@@ -42,6 +42,25 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	}
 }
 
+// TestEntriesSaturate: a close counts no more entries than its two bytes hold (docs/SPEC.md section 9.2).
+func TestEntriesSaturate(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	c := nextCommit(s, "t")
+	c.CloseBy = spec.SampleTime + 1000
+	benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: c}})
+	id := s.OpenShuffles()[0].ID
+	o, _ := s.open.find(id)
+	o.entries = 0xfffe
+	for place := range 2 {
+		benchApply(t, s, []audit.Entry{{Time: spec.SampleTime, Actor: spec.Someone, Body: &audit.Deal{Shuffle: id,
+			Checkpoint: id + 1, First: place, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}}})
+		if got := s.Counted(&audit.Close{Shuffle: id}).(*audit.Close).Entries; got != 0xffff {
+			t.Errorf("%d entries after %d more", got, place+1)
+		}
+	}
+}
+
 // TestOpenShufflesKeepNoCommit: the memory of an entry can go once it is folded.
 func TestOpenShufflesKeepNoCommit(t *testing.T) {
 	t.Parallel()

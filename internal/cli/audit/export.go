@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
@@ -89,7 +90,7 @@ func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.In
 		}
 		names = append(names, info.Name)
 	}
-	err := fmt.Errorf("there is no ledger %s in %s", name, place.Database(cfg))
+	err := fmt.Errorf("%w %s in %s", stops.NoLedger, name, place.Database(cfg))
 	if len(names) == 0 {
 		return ledger.Info{}, term.WithHint(err, "this database has no ledger: shuffled ledger create makes one")
 	}

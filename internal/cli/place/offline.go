@@ -60,10 +60,7 @@ func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, n
 		adopt(&opening)
 	}
 	l, err := sequencer.Open(ctx, opening)
-	switch {
-	case errors.Is(err, ledger.ErrMarkLocked):
-		return nil, term.WithHint(err, "a daemon serves this ledger: give its address with --url and an admin's token with --token-file")
-	case err != nil:
+	if err != nil {
 		return nil, ExplainOpen(ctx, store, err, opening.Info)
 	}
 	if err := l.Ready(); err != nil {

@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/outbound"
 	"shuffled/internal/process"
+	"shuffled/internal/stops"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
@@ -42,14 +43,7 @@ func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger
 			return term.WithHint(fmt.Errorf("the database has no ledger %s of %s: %w", info.Name, info.Origin, taken),
 				"give the configuration the name and the signing key of that ledger, or another database")
 		}
-		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
-			"create it: shuffled ledger create --house poker|casino|lottery --name %s --origin %s", info.Name, info.Origin)
-	case errors.Is(err, ledger.ErrNoMark):
-		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
-			"if this database is a restored copy, do not start a daemon on it: what it signed would be a fork, "+
-			"and shuffled audit fsck --since CHECKPOINT tries the copy without signing; "+
-			"if you know that nobody ever saw a newer head, administrators adopt this one: shuffled act do adopt_head, "+
-			"which revokes every token and certificate")
+		return fmt.Errorf("%w %s of %s in the database", stops.NoLedger, info.Name, info.Origin)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/near"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
@@ -34,7 +35,7 @@ func (p Flags) Load() (*config.Config, error) {
 	if p.Config != "" {
 		c, err := config.Load(p.Config)
 		if err != nil {
-			return nil, term.Usage("%s", err)
+			return nil, term.Usage("%w", err)
 		}
 		cfg = c
 	}
@@ -94,21 +95,13 @@ func sqlitePath(cfg *config.Config) (path string, ok bool) {
 func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
 	if path, ok := sqlitePath(cfg); ok {
 		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
-		return db, cured(noDatabase(path, err))
+		return db, noDatabase(path, err)
 	}
 	db, err := postgres.Open(ctx, cfg.Database, postgres.Options{
 		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
 		Audience: cfg.Limits.Readers,
 	})
-	return db, cured(err)
-}
-
-// cured adds what ends the cause of an error of a store.
-func cured(err error) error {
-	if cure := ledger.CauseOf(err).Cure(); cure != "" {
-		return term.WithHint(err, "%s", cure)
-	}
-	return err
+	return db, err
 }
 
 // Examine asks the configured database for rights, guards and clock, and an embedded store for nothing.
@@ -129,7 +122,7 @@ func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, err
 	}
 	e, err := postgres.OpenEvidence(ctx, cfg.Database,
 		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
-	return e, cured(err)
+	return e, err
 }
 
 // noDatabase adds what to do if no database is at the path. If the directory does not exist its name may be
@@ -212,7 +205,7 @@ func (p Flags) ReadState(ctx context.Context, name string) (state *rules.State, 
 	err = withStore(ctx, cfg, func(store store.Database) (err error) {
 		state, head, genesis, err = ledger.ReadState(ctx, store, name)
 		if errors.Is(err, ledger.ErrNotFound) {
-			return fmt.Errorf("there is no ledger %s in %s", name, Database(cfg))
+			return fmt.Errorf("%w %s in %s", stops.NoLedger, name, Database(cfg))
 		}
 		return err
 	})
@@ -251,8 +244,8 @@ func First(cfg *config.Config) string {
 func MigrateUp(ctx context.Context, cfg *config.Config, noGuards bool) error {
 	path, ok := sqlitePath(cfg)
 	if !ok {
-		return cured(postgres.MigrateUp(ctx, cfg.Database,
-			postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards}))
+		return postgres.MigrateUp(ctx, cfg.Database,
+			postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards})
 	}
 	if noGuards {
 		return errors.New("--no-guards must be left out: SQLite has the triggers that guard the tables")
@@ -260,5 +253,5 @@ func MigrateUp(ctx context.Context, cfg *config.Config, noGuards bool) error {
 	if err := MakeData(cfg.Data); err != nil {
 		return err
 	}
-	return cured(sqlite.MigrateUp(ctx, path, sqlite.Options{}))
+	return sqlite.MigrateUp(ctx, path, sqlite.Options{})
 }

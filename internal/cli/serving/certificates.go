@@ -17,6 +17,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
+	"shuffled/internal/stops"
 )
 
 // LookEvery is the interval at which files and host are looked at.
@@ -208,11 +209,11 @@ func (c *Certificates) load(now time.Time) (*loaded, error) {
 	leaf := chain.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
-		return nil, fmt.Errorf("the TLS certificate %s ended %s, and clients refuse it: renew the certificate", c.files.Cert,
-			leaf.NotAfter.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("the TLS certificate %s ended %s: %w", c.files.Cert,
+			leaf.NotAfter.UTC().Format(time.RFC3339), stops.Expired)
 	case now.Before(leaf.NotBefore):
-		return nil, fmt.Errorf("the TLS certificate %s begins %s, and clients refuse it until then: correct the clock, or wait",
-			c.files.Cert, leaf.NotBefore.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("the TLS certificate %s begins %s: %w", c.files.Cert,
+			leaf.NotBefore.UTC().Format(time.RFC3339), stops.Expired)
 	}
 	l.config = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{chain},
 		NextProtos: []string{"h2", "http/1.1"}}

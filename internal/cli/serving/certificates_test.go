@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"os"
@@ -142,5 +143,15 @@ func TestConcern(t *testing.T) {
 	var none *Certificates
 	if what, leave := none.Concern(time.Now()); what != "" || leave || none.TLS() != nil || none.Ends() != nil {
 		t.Error("without a certificate there is a concern")
+	}
+}
+
+// TestLeastMemory: a host that gives the daemon less memory than it needs is a concern, and no other is.
+func TestLeastMemory(t *testing.T) {
+	for memory, want := range map[uint64]bool{0: false, leastMemory - 1: true, leastMemory: false} {
+		said := fmt.Sprint(HostConcerns(config.Default(), memory))
+		if got := strings.Contains(said, "a daemon needs 128"); got != want {
+			t.Errorf("with %d bytes: %s", memory, said)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/process"
+	"shuffled/internal/stops"
 	"shuffled/internal/term"
 )
 
@@ -56,8 +57,7 @@ func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Co
 func Listen(address, setting string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, term.WithHint(fmt.Errorf("listening: another program listens at %s", address),
-			"%s can name another address; shuffled doctor says whether the other program is a daemon of this configuration", setting)
+		return nil, fmt.Errorf("listening: %w %s, the address of %s", stops.Listener, address, setting)
 	}
 	if err != nil {
 		return nil, term.WithHint(fmt.Errorf("listening: %w", err), "%s must be HOST:PORT of this host, as 127.0.0.1:8080", setting)

@@ -17,6 +17,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/witness/gateway"
 )
 
@@ -111,7 +112,7 @@ const trialRounds, overtakenRounds = 3, 10
 func (w *Rounds) TryPolicy(ctx context.Context, text []byte) error {
 	p, err := trust.ParsePolicy(text)
 	if err != nil {
-		return ledger.NotTaken("%s", err)
+		return ledger.NotTaken("%s; %s", err, stops.Intervals.Cure())
 	}
 	if err := p.CheckOverlap(); err != nil && w.l.Genesis().Production {
 		return ledger.NotTaken("a production ledger does not take this policy: %s", err)
@@ -125,7 +126,7 @@ func (w *Rounds) TryPolicy(ctx context.Context, text []byte) error {
 		return nil // whether it may is for the rules
 	}
 	if err := w.checkIntervals(p); err != nil {
-		return ledger.NotTaken("%s", err)
+		return ledger.NotTaken("%s; %s", err, stops.Intervals.Cure())
 	}
 	ask := slices.DeleteFunc(slices.Clone(p.Witnesses), w.hasInterval)
 	if !w.trial.TryLock() {
@@ -173,8 +174,7 @@ func (w *Rounds) checkIntervals(p *trust.Policy) error {
 			slow = append(slow, one.Key.Name())
 		}
 	}
-	return fmt.Errorf("without the witnesses that have an interval in the configuration, %v, the quorum cannot be met: "+
-		"remove as many of these witnesses from witness.intervals as the quorum needs", slow)
+	return fmt.Errorf("%w: %v", stops.Intervals, slow)
 }
 
 const (

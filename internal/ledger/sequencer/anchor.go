@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // A database cannot guard against its own rollback. So the stored head is compared with what lies outside the database:
@@ -54,10 +55,10 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.vouched = voucherAdministrators
 	case seen == nil && l.Policies().At(l.memory.Head.Size).Asks():
-		return fmt.Errorf("%w: %w (size %d, %s): %w", ledger.ErrFrozen, ledger.ErrNoMark, l.memory.Head.Size,
+		return fmt.Errorf("%w: %s (size %d, %s): %w", ledger.ErrFrozen, stops.NoMark, l.memory.Head.Size,
 			l.cfg.Mark, ledger.ErrUnconfirmed)
 	case seen == nil:
-		return fmt.Errorf("%w (size %d, %s)", ledger.ErrNoMark, l.memory.Head.Size, l.cfg.Mark)
+		return fmt.Errorf("%w (size %d, %s)", stops.NoMark, l.memory.Head.Size, l.cfg.Mark)
 	case seen.Size > l.memory.Head.Size:
 		return fmt.Errorf("%w: size %d where the high-water mark has %d", ledger.ErrFrozen, l.memory.Head.Size, seen.Size)
 	default:
@@ -114,7 +115,7 @@ func (l *Ledger) refreeze(err error) {
 // no other daemon raises the mark any more. The next write goes to the other slot.
 func (l *Ledger) readMark() error {
 	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
-	if errors.Is(err, ledger.ErrNoMark) {
+	if errors.Is(err, stops.NoMark) {
 		return nil
 	}
 	if err != nil {

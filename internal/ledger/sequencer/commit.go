@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // write commits the draft and answers its requests. It returns those that must be prepared again, because another
@@ -47,7 +48,7 @@ func (l *Ledger) write(d *draft) (again []*ledger.Request) {
 			unknown = true
 			l.appends.unknown.Add(1)
 			open := fmt.Errorf("%w: a commit is being resolved", ledger.ErrUnavailable)
-			l.wait(ledger.WithCause(open, ledger.CauseOf(err)))
+			l.wait(stops.With(open, stops.Of(err)))
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
@@ -133,7 +134,7 @@ func (l *Ledger) keepMark() (kept bool) {
 }
 
 func replaced(err error) error {
-	return &ledger.StoreError{Cause: ledger.CauseReplaced, Err: fmt.Errorf("%w: %w", ledger.ErrFrozen, err)}
+	return stops.With(fmt.Errorf("%w: %w", ledger.ErrFrozen, err), stops.Replaced)
 }
 
 // overtaken handles a draft that the store refused after an attempt whose outcome is unknown.

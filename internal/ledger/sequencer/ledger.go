@@ -22,6 +22,7 @@ import (
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/cosign"
+	"shuffled/internal/stops"
 )
 
 // Ledger is one open ledger. It is safe for concurrent use. Each part says which goroutine owns it.
@@ -150,7 +151,7 @@ func (a Abilities) Ready() bool {
 // Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
 func (l *Ledger) Abilities() (a Abilities) {
 	a.Commit = l.Ready()
-	if cause := ledger.CauseOf(a.Commit); cause != "" && !cause.Reads() {
+	if cause := stops.Of(a.Commit); cause != "" && !cause.Reads() {
 		a.Read = a.Commit
 	}
 	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {

@@ -16,6 +16,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/process"
+	"shuffled/internal/stops"
 )
 
 // mark is the high-water mark: the newest checkpoint that this host has seen, in a file
@@ -41,7 +42,7 @@ const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645
 func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
-		return newest, 0, fmt.Errorf("%w (%s)", ledger.ErrNoMark, path)
+		return newest, 0, fmt.Errorf("%w (%s)", stops.NoMark, path)
 	}
 	if err != nil {
 		return newest, 0, fmt.Errorf("reading the high-water mark: %w", err)
@@ -61,7 +62,7 @@ func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in i
 }
 
 // ReadMark returns the newest checkpoint of a high-water mark file that one of keys signed.
-// The daemon whose mark it is may be running. ErrNoMark is matched if there is no file.
+// The daemon whose mark it is may be running. stops.NoMark is matched if there is no file.
 func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
 	c, _, err := readMark(path, keys...)
 	return c, err
@@ -76,7 +77,7 @@ func openMark(path string) (*mark, error) {
 	// Two daemons on one data directory would each believe in the other's mark.
 	if err := process.LockFile(f); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Close()
-		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ledger.ErrMarkLocked, err)
+		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, stops.MarkLocked, err)
 	}
 	m := &mark{file: f}
 	if err := m.held.Add(path); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 const testOrigin = "test.example/ledger"
@@ -50,7 +51,7 @@ func TestMark(t *testing.T) {
 	t.Parallel()
 	signer, key := testSigner(t)
 	path := filepath.Join(t.TempDir(), "mark")
-	if _, _, err := readMark(path, key); !errors.Is(err, ledger.ErrNoMark) {
+	if _, _, err := readMark(path, key); !errors.Is(err, stops.NoMark) {
 		t.Fatalf("reading no file: %v", err)
 	}
 	m, err := openMark(path)

@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
+	"shuffled/internal/stops"
 )
 
 func TestAppend(t *testing.T) {
@@ -205,7 +206,7 @@ func TestTwoDaemons(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		one := h.open(h.config("mark"))
 		c := h.config("mark2")
-		if _, err := sequencer.Open(t.Context(), c); !errors.Is(err, ledger.ErrNoMark) {
+		if _, err := sequencer.Open(t.Context(), c); !errors.Is(err, stops.NoMark) {
 			t.Fatalf("a second daemon without a mark: %v", err)
 		}
 		c.AdoptHead = "a second daemon"

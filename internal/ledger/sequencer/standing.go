@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // wait notes why nothing can be written now. A frozen ledger stays frozen.
@@ -20,7 +21,7 @@ func (l *Ledger) wait(err error) {
 	default:
 		l.to(phaseWaiting, err)
 	}
-	if cause := ledger.CauseOf(err); cause != "" && !l.begun() {
+	if cause := stops.Of(err); cause != "" && !l.begun() {
 		l.cfg.Step(string(cause))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -26,29 +27,29 @@ func TestCauseOf(t *testing.T) {
 	code := func(code string) error { return fmt.Errorf("inserting: %w", &pgconn.PgError{Code: code}) }
 	for name, c := range map[string]struct {
 		err  error
-		want ledger.Cause
+		want stops.Cause
 	}{
-		"disk full":         {code("53100"), ledger.CauseDiskFull},
-		"disk fails":        {code("58030"), ledger.CauseDisk},
-		"lock timeout":      {code("55P03"), ledger.CauseLock},
-		"read only":         {code("25006"), ledger.CauseReadOnly},
-		"password":          {code("28P01"), ledger.CauseRefused},
-		"privilege":         {code("42501"), ledger.CauseRefused},
-		"connections":       {code("53300"), ledger.CauseStarting},
-		"starting":          {code("57P03"), ledger.CauseStarting},
-		"statement timeout": {code("57014"), ledger.CauseSilent},
-		"deadline":          {fmt.Errorf("reading: %w", context.DeadlineExceeded), ledger.CauseSilent},
+		"disk full":         {code("53100"), stops.DiskFull},
+		"disk fails":        {code("58030"), stops.Disk},
+		"lock timeout":      {code("55P03"), stops.Lock},
+		"read only":         {code("25006"), stops.ReadOnly},
+		"password":          {code("28P01"), stops.Refused},
+		"privilege":         {code("42501"), stops.Refused},
+		"connections":       {code("53300"), stops.Starting},
+		"starting":          {code("57P03"), stops.Starting},
+		"statement timeout": {code("57014"), stops.Silent},
+		"deadline":          {fmt.Errorf("reading: %w", context.DeadlineExceeded), stops.Silent},
 		"refused": {&net.OpError{Op: "dial", Err: errors.New("connection refused")},
-			ledger.CauseUnreachable},
-		"cut": {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ledger.CauseUnreachable},
+			stops.Unreachable},
+		"cut": {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), stops.Unreachable},
 		"certificate": {fmt.Errorf("tls: %w", &tls.CertificateVerificationError{Err: errors.New("expired")}),
-			ledger.CauseCertificate},
+			stops.Certificate},
 		"unique index":         {code("23505"), ""},
 		"a caller that leaves": {context.Canceled, ""},
 		"another error":        {errors.New("no"), ""},
-		"fsync is off":         {&refusal{err: errors.New("fsync is off")}, ""},
+		"fsync is off":         {&refusal{stops.With(errors.New("fsync is off"), stops.Unsafe)}, stops.Unsafe},
 	} {
-		if got := ledger.CauseOf(clean(clean(c.err))); got != c.want {
+		if got := stops.Of(clean(clean(c.err))); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -65,8 +66,8 @@ func TestCauseStandby(t *testing.T) {
 	c.Set(t, "synchronous_standby_names", "nobody")
 	appended := make(chan error, 1)
 	go func() { appended <- s.Append(t.Context(), l.ID, l.Head, l.Next(1)) }()
-	until(t, "the store that says what it waits for", func() bool { return s.Blocked() == ledger.CauseStandby })
-	if err := <-appended; !errors.Is(err, ledger.ErrUnknownOutcome) || ledger.CauseOf(err) != ledger.CauseStandby {
+	until(t, "the store that says what it waits for", func() bool { return s.Blocked() == stops.Standby })
+	if err := <-appended; !errors.Is(err, ledger.ErrUnknownOutcome) || stops.Of(err) != stops.Standby {
 		t.Errorf("an append that no standby confirms: %v", err)
 	}
 	pooled := open(t, dsn, Options{Timeout: 2 * time.Second, Pooler: true})
@@ -95,11 +96,11 @@ func TestSilence(t *testing.T) {
 	defer silent.Close() // the backlog accepts
 	o := Options{Timeout: 300 * time.Millisecond}
 	if _, err := Open(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable",
-		o); ledger.CauseOf(err) != ledger.CauseSilent {
+		o); stops.Of(err) != stops.Silent {
 		t.Errorf("opening: %v", err)
 	}
 	if err := MigrateUp(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable",
-		o); ledger.CauseOf(err) != ledger.CauseSilent {
+		o); stops.Of(err) != stops.Silent {
 		t.Errorf("migrating: %v", err)
 	}
 	dsn := migrated(t)
@@ -119,7 +120,7 @@ func TestSilence(t *testing.T) {
 		"ledgers": func() error { _, err := s.Ledgers(t.Context()); return err },
 		"append":  func() error { return s.Append(t.Context(), l.ID, l.Head, l.Next(1)) },
 	} {
-		if err := ask(); ledger.CauseOf(err) != ledger.CauseSilent {
+		if err := ask(); stops.Of(err) != stops.Silent {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -129,10 +130,10 @@ func TestSilence(t *testing.T) {
 func TestCausesHoldNoValues(t *testing.T) {
 	t.Parallel()
 	raw := &pgconn.PgError{Severity: "ERROR", Code: "55P03", Message: "locked", Detail: "Key (key_tag)=(secret)"}
-	for _, err := range []error{clean(raw), clean(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw}),
-		outcome(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw})} {
+	for _, err := range []error{clean(raw), clean(stops.With(raw, stops.Lock)),
+		outcome(stops.With(raw, stops.Lock))} {
 		var pg *pgconn.PgError
-		if !errors.As(err, &pg) || pg.Detail != "" || ledger.CauseOf(err) != ledger.CauseLock {
+		if !errors.As(err, &pg) || pg.Detail != "" || stops.Of(err) != stops.Lock {
 			t.Errorf("%+v", pg)
 		}
 	}
@@ -143,7 +144,7 @@ func TestCauseOfName(t *testing.T) {
 	t.Parallel()
 	_, err := Open(t.Context(), "postgres://nowhere.invalid/x", Options{})
 	var name *net.DNSError
-	if cause := ledger.CauseOf(err); !cause.Passes() {
+	if cause := stops.Of(err); !cause.Passes() {
 		t.Errorf("a name that does not resolve has the cause %q: %v", cause, err)
 	}
 	if _, lookup := net.LookupHost("nowhere.invalid"); !errors.As(lookup, &name) || causeOf(lookup) == "" {

@@ -13,19 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/migrations"
 )
 
 // refusal is why a server is not used. Open returns it without the words that the driver puts around it.
-type refusal struct {
-	err   error
-	cause ledger.Cause // "" for none
-}
+type refusal struct{ error }
 
-func (r *refusal) Error() string { return r.err.Error() }
-func (r *refusal) Unwrap() error { return r.err }
+func (r *refusal) Unwrap() error { return r.error }
 
 // sqlServer asks what checkServer judges. An engine of the family may not know a setting.
 const sqlServer = `
@@ -56,7 +52,7 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		return r.Err
 	}
 	if len(r.Rows) != 1 || len(r.Rows[0]) != 8 {
-		return &refusal{err: errors.New("the server does not answer like PostgreSQL")}
+		return &refusal{errors.New("the server does not answer like PostgreSQL")}
 	}
 	var v [8]string
 	for i, b := range r.Rows[0] {
@@ -64,35 +60,31 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	}
 	if engine := engineOf(v[7]); engine != "" {
 		// If it has the settings below, they may govern nothing.
-		return &refusal{err: fmt.Errorf("the server is %q and not PostgreSQL: whether it keeps what it acknowledged was "+
+		return &refusal{fmt.Errorf("the server is %q and not PostgreSQL: whether it keeps what it acknowledged was "+
 			"not checked, because its settings are not those of PostgreSQL (docs/SCALE.md)", engine)}
 	}
 	switch {
 	case v[3] != "f":
-		return &refusal{errors.New("the server is a standby: it cannot be written, and what it shows may be old"),
-			ledger.CauseReadOnly}
+		return &refusal{stops.With(errors.New("the server is a standby: what it shows may be old"), stops.ReadOnly)}
 	case v[0] != "on":
-		return &refusal{err: errors.New("fsync is off: a crash would lose what was acknowledged; set fsync = on")}
+		return &refusal{stops.With(errors.New("fsync is off"), stops.Unsafe)}
 	case v[1] != "on":
-		return &refusal{err: errors.New("full_page_writes is off: a crash could tear pages; set full_page_writes = on")}
+		return &refusal{stops.With(errors.New("full_page_writes is off"), stops.Unsafe)}
 	case v[2] != "on" && v[2] != "remote_apply":
 		// Without a standby, local and remote_write are the same as on. With a standby, they acknowledge commits that
 		// a failover may lose.
-		return &refusal{err: fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; "+
-			"set it to on or remote_apply", v[2])}
+		return &refusal{stops.With(fmt.Errorf("synchronous_commit is %s", v[2]), stops.Unsafe)}
 	case v[6] != "off":
-		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on"),
-			ledger.CauseReadOnly}
+		return &refusal{stops.With(errors.New("default_transaction_read_only is on"), stops.ReadOnly)}
 	case v[4] != "off" && !superuser:
-		return &refusal{err: errors.New("the role is a superuser, which nothing in the database can stop: " +
-			"use the writer of deploy/roles.sql")}
+		return &refusal{stops.Superuser}
 	}
 	version, _, err := parseVersion(v[5])
 	if err == nil {
 		err = store.CheckSchema(version)
 	}
 	if err != nil {
-		return &refusal{err: err}
+		return &refusal{err}
 	}
 	return nil
 }
@@ -166,7 +158,7 @@ type watching struct {
 	timer *time.Timer
 
 	mu    sync.Mutex // held by look
-	cause ledger.Cause
+	cause stops.Cause
 }
 
 // watch looks at the statement that is sent on conn next, if it is still under way after a tenth of the timeout, and
@@ -206,11 +198,11 @@ func (w *watching) ended(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &ledger.StoreError{Cause: w.cause, Err: err}
+	return stops.With(err, w.cause)
 }
 
 // waits returns what a server process waits for, "" if it waits for nothing that has a name.
-func (s *Store) waits(ctx context.Context, pid int64) (cause ledger.Cause) {
+func (s *Store) waits(ctx context.Context, pid int64) (cause stops.Cause) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout/10)
 	defer cancel()
 	conn, err := s.reads.Of(ctx).Acquire(ctx)
@@ -224,15 +216,15 @@ func (s *Store) waits(ctx context.Context, pid int64) (cause ledger.Cause) {
 	}
 	switch {
 	case event == "SyncRep":
-		return ledger.CauseStandby
+		return stops.Standby
 	case class == "Lock":
-		return ledger.CauseLock
+		return stops.Lock
 	}
 	return ""
 }
 
 // Blocked returns what a statement under way waits for, "" for nothing that is known.
-func (s *Store) Blocked() ledger.Cause {
+func (s *Store) Blocked() stops.Cause {
 	if cause := s.blocked.Load(); cause != nil {
 		return *cause
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // SQLSTATE codes that are distinguished (PostgreSQL documentation, appendix A).
@@ -86,67 +87,61 @@ func clean(err error) error {
 	if err == nil || errors.Is(err, errUnreplicated) {
 		return err
 	}
-	if known, ok := errors.AsType[*ledger.StoreError](err); ok {
-		return &ledger.StoreError{Cause: known.Cause, Err: stripped(known.Err)}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.error
 	}
-	if cause := causeOf(err); cause != "" {
-		return &ledger.StoreError{Cause: cause, Err: stripped(err)}
+	if known, ok := errors.AsType[*stops.Error](err); ok {
+		return stops.With(stripped(known.Err), known.Cause)
 	}
-	return stripped(err)
+	return stops.With(stripped(err), causeOf(err))
 }
 
 // causeOf names the cause of an error of the driver.
-func causeOf(err error) ledger.Cause {
+func causeOf(err error) stops.Cause {
 	var pg *pgconn.PgError
-	var refused *refusal
 	var network net.Error
 	var dial *net.OpError
 	var name *net.DNSError // a cluster that is gone may have no name any more
 	var verification *tls.CertificateVerificationError
 	var alert tls.AlertError // the other side refused the certificate of this one
 	switch {
-	case errors.As(err, &refused):
-		return refused.cause
 	case errors.As(err, &pg) && strings.HasPrefix(pg.Message, "unsupported startup parameter"): // of PgBouncer
-		return ledger.CauseParameter
+		return stops.Parameter
 	case errors.As(err, &pg):
 		return causeOfCode(pg.Code)
 	case errors.As(err, &verification), errors.As(err, &alert):
-		return ledger.CauseCertificate
+		return stops.Certificate
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
-		return ledger.CauseSilent
+		return stops.Silent
 	case errors.As(err, &dial), errors.As(err, &name), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return ledger.CauseUnreachable
+		return stops.Unreachable
 	}
 	return ""
 }
 
-var causes = map[string]ledger.Cause{
-	codeDiskFull: ledger.CauseDiskFull, codeIO: ledger.CauseDisk, codeLock: ledger.CauseLock,
-	codeReadOnly: ledger.CauseReadOnly, codePrivilege: ledger.CauseRefused,
-	codeTooMany: ledger.CauseStarting, codeAdminShutdown: ledger.CauseStarting, codeCrashShutdown: ledger.CauseStarting,
-	codeCannotConnectNow: ledger.CauseStarting,
-	codeCancelled:        ledger.CauseSilent, // by statement_timeout
+var causes = map[string]stops.Cause{
+	codeDiskFull: stops.DiskFull, codeIO: stops.Disk, codeLock: stops.Lock,
+	codeReadOnly: stops.ReadOnly, codePrivilege: stops.Refused,
+	codeTooMany: stops.Starting, codeAdminShutdown: stops.Starting, codeCrashShutdown: stops.Starting,
+	codeCannotConnectNow: stops.Starting,
+	codeCancelled:        stops.Silent, // by statement_timeout
 }
 
 // causeOfCode names the cause of a SQLSTATE.
-func causeOfCode(code string) ledger.Cause {
+func causeOfCode(code string) stops.Cause {
 	switch cause, known := causes[code]; {
 	case known:
 		return cause
 	case strings.HasPrefix(code, classAuthorization):
-		return ledger.CauseRefused
+		return stops.Refused
 	case strings.HasPrefix(code, classConnection): // of poolers
-		return ledger.CauseUnreachable
+		return stops.Unreachable
 	}
 	return ""
 }
 
 // stripped is err without values and secrets.
 func stripped(err error) error {
-	if r, ok := errors.AsType[*refusal](err); ok {
-		return r.err
-	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &pgconn.PgError{Severity: pg.Severity, SeverityUnlocalized: pg.SeverityUnlocalized,
 			Code: pg.Code, Message: pg.Message, ConstraintName: pg.ConstraintName}
@@ -167,8 +162,7 @@ func stripped(err error) error {
 }
 
 // errUnreplicated reports a commit whose wait for a standby was cut short: it is visible, and may yet be lost.
-var errUnreplicated = &ledger.StoreError{Cause: ledger.CauseStandby,
-	Err: errors.New("the wait for a synchronous standby was cancelled")}
+var errUnreplicated = stops.With(errors.New("the wait for a synchronous standby was cancelled"), stops.Standby)
 
 const syncCancelled = "shuffled: sync cancelled"
 

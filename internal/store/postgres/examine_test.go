@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
@@ -55,7 +55,7 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 	c := testdb.Start(t)
 	through := c.Pooler(t)
 	_, err := Open(t.Context(), through(c.Database(t)), Options{})
-	if ledger.CauseOf(err) != ledger.CauseParameter {
+	if stops.Of(err) != stops.Parameter {
 		t.Errorf("without the setting for a pooler: %v", err)
 	}
 	storetest.Test(t, func(t *testing.T) storetest.Backend {

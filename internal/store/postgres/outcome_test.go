@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 )
@@ -72,7 +73,7 @@ func TestLockedHead(t *testing.T) {
 	}
 	// The server gives up first, and says so.
 	err = s.Append(t.Context(), l.ID, l.Head, l.Next(1))
-	if !plain(err) || !isCode(err, "55P03") || ledger.CauseOf(err) != ledger.CauseLock {
+	if !plain(err) || !isCode(err, "55P03") || stops.Of(err) != stops.Lock {
 		t.Errorf("appending to a locked head: %v", err)
 	}
 	if _, err := s.Head(t.Context(), l.ID); !plain(err) {

@@ -42,6 +42,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store"
 )
 
@@ -85,7 +86,7 @@ type Store struct {
 	reads   ledger.Apart[readPool] // for all other calls
 	pools   []*pgxpool.Pool        // of appends, of dealers' reads, of readers
 	timeout time.Duration
-	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil for nothing that is known
+	blocked atomic.Pointer[stops.Cause] // what a write waits for; nil for nothing that is known
 }
 
 // readPool is a pool of connections for reading. Of names those whose work uses it.

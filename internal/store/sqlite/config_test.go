@@ -52,7 +52,7 @@ func TestOpenRefused(t *testing.T) {
 	for path, reason := range map[string]string{
 		name("none"): "there is no database", dir: "not a regular file", "": "there is no database",
 		":memory:":    "there is no database",
-		name("empty"): `run "shuffled migrate up"`, name("text"): "not a database", newer: "too old",
+		name("empty"): "the tables are older than this program", name("text"): "not a database", newer: "the program is too old",
 	} {
 		s, err := Open(path, Options{})
 		if err == nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 	"shuffled/internal/store/storetest"
 )
 
@@ -151,7 +152,7 @@ func TestCommitFails(t *testing.T) {
 	}
 	next := l.Next(100)
 	err = s.Append(t.Context(), l.ID, l.Head, next)
-	if !errors.Is(err, ledger.ErrUnknownOutcome) || ledger.CauseOf(err) != ledger.CauseDisk {
+	if !errors.Is(err, ledger.ErrUnknownOutcome) || stops.Of(err) != stops.Disk {
 		t.Fatalf("a commit that fails: %v", err)
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {

@@ -11,6 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/stops"
 )
 
 // writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it, so
@@ -73,7 +74,7 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) (err error
 		return err
 	}
 	if err := s.held.Check(); err != nil { // what is written now would be gone when this process ends
-		return &ledger.StoreError{Cause: ledger.CauseReplaced, Err: fmt.Errorf("%w: %w", ledger.ErrFrozen, err)}
+		return stops.With(fmt.Errorf("%w: %w", ledger.ErrFrozen, err), stops.Replaced)
 	}
 	if _, err := s.writer.exec(sqlBegin); err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
@@ -126,15 +127,15 @@ func codeOf(err error) int {
 	return 0
 }
 
-var causes = map[int]ledger.Cause{
-	sqlite3.SQLITE_FULL: ledger.CauseDiskFull, sqlite3.SQLITE_IOERR: ledger.CauseDisk,
-	sqlite3.SQLITE_BUSY: ledger.CauseLock, sqlite3.SQLITE_LOCKED: ledger.CauseLock,
-	sqlite3.SQLITE_READONLY: ledger.CauseReadOnly,
-	sqlite3.SQLITE_CORRUPT:  ledger.CauseDamaged, sqlite3.SQLITE_NOTADB: ledger.CauseDamaged,
+var causes = map[int]stops.Cause{
+	sqlite3.SQLITE_FULL: stops.DiskFull, sqlite3.SQLITE_IOERR: stops.Disk,
+	sqlite3.SQLITE_BUSY: stops.Lock, sqlite3.SQLITE_LOCKED: stops.Lock,
+	sqlite3.SQLITE_READONLY: stops.ReadOnly,
+	sqlite3.SQLITE_CORRUPT:  stops.Damaged, sqlite3.SQLITE_NOTADB: stops.Damaged,
 }
 
 // caused names the cause of an error of SQLite, if it is one of those that are distinguished.
-func caused(err error) error { return ledger.WithCause(err, causes[codeOf(err)]) }
+func caused(err error) error { return stops.With(err, causes[codeOf(err)]) }
 
 // refused names why a row was not added, as store.Exec does. Triggers find a key that is taken before the relation
 // does, and an access record that is not the next one.
