@@ -81,10 +81,10 @@ var table = map[Cause]struct {
 	Expired:      {cure: "renew the certificate, or correct this host's clock"},
 	Listener:     {cure: "name another address, or end that program, of which shuffled doctor says more"},
 	KnownAnswers: {cure: "do not use this program: docs/OPERATIONS.md, known-answer tests"},
-	MarkLocked:   {cure: "end the other process of this host, or give the command the daemon's --url and a --token-file"},
+	MarkLocked:   {cure: "end the other process of this host; if it serves the ledger, give its address with --url"},
 	NoMark: {cure: "if another daemon serves this ledger, copy its mark to this place; if this database is a restored " +
-		"copy, start no daemon on it, because what it signs would be a fork: shuffled act do adopt_head, " +
-		"docs/operations/backup.md", reads: true},
+		"copy, start no daemon on it, because what it signs would be a fork: shuffled audit fsck --since CHECKPOINT tries " +
+		"it, and shuffled act do adopt_head adopts it", reads: true},
 	Intervals: {cure: "remove as many of these witnesses from witness.intervals as the quorum needs"},
 }
 
