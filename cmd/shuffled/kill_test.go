@@ -36,14 +36,28 @@ func TestKill(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			d := newDaemon(t, database(t))
-			killTest(t, d, func() { d.start() }, "main")
+			killTest(t, []*daemon{d}, func(d *daemon) { d.start() }, false, "main")
+		})
+		t.Run(store+", with a co-dealer", func(t *testing.T) {
+			t.Parallel()
+			d := newDaemon(t, database(t))
+			killTest(t, []*daemon{d}, func(d *daemon) { d.start("--co-dealer") }, true, "main")
 		})
 		t.Run(store+", four ledgers", func(t *testing.T) {
 			t.Parallel()
 			p := newProduction(t)
-			killTest(t, p.daemon, p.serve, p.addLedgers(store == "postgres")...)
+			killTest(t, []*daemon{p.daemon}, func(*daemon) { p.serve() }, false, p.addLedgers(store == "postgres")...)
 		})
 	}
+	t.Run("postgres, two daemons", func(t *testing.T) {
+		t.Parallel()
+		database := testdb.DSN(t)
+		two := newReplicas(t, database, database).daemons
+		for _, d := range two {
+			d.stop()
+		}
+		killTest(t, two, func(d *daemon) { d.start() }, false, "main")
+	})
 }
 
 // addLedgers makes four ledgers, with a dealer's token each, in the tables of PostgreSQL or in the embedded store.
@@ -71,22 +85,27 @@ func (p *production) addLedgers(postgres bool) []string {
 	return ledgers
 }
 
-func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
+// killTest kills one of the daemons at a time, and the others go on.
+func killTest(t *testing.T, daemons []*daemon, start func(*daemon), blind bool, ledgers ...string) {
 	clients := make([]*killClient, 8)
 	var answers atomic.Int64
 	for i := range clients {
-		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i), batches: i%2 == 1, answers: &answers,
-			ledger: ledgers[i/2%len(ledgers)]}
+		clients[i] = &killClient{d: daemons[i/2%len(daemons)], name: fmt.Sprintf("c%d", i), batches: i%2 == 1,
+			answers: &answers, ledger: ledgers[i/2%len(ledgers)], blind: blind}
 	}
 	cut := 0
+	for _, d := range daemons[1:] {
+		start(d)
+	}
+	killed := daemons[0]
 	for range *kills {
-		start()
+		start(killed)
 		for _, c := range clients {
 			name := c.ledger
 			if len(ledgers) == 1 { // the sandbox's own
 				name = "dealer"
 			}
-			c.token = d.token(name + ".token")
+			c.token = daemons[0].token(name + ".token")
 		}
 		var stop atomic.Bool
 		var wg sync.WaitGroup
@@ -99,7 +118,8 @@ func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond)
-		d.kill()
+		killed = daemons[rand.IntN(len(daemons))]
+		killed.kill()
 		stop.Store(true)
 		wg.Wait()
 		for _, c := range clients {
@@ -108,7 +128,7 @@ func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
 			}
 		}
 	}
-	start()
+	start(killed)
 	acknowledged, parted := 0, 0
 	for _, c := range clients {
 		for c.pending != nil {
@@ -126,9 +146,11 @@ func killTest(t *testing.T, d *daemon, start func(), ledgers ...string) {
 	if acknowledged < 5**kills || cut == 0 {
 		t.Fatalf("void: %d acknowledged requests, %d cut off", acknowledged, cut)
 	}
-	checkRepeats(t, d, clients)
+	checkRepeats(t, clients)
 	checkSerials(t, clients, len(ledgers))
-	d.stop()
+	for _, d := range daemons {
+		d.stop()
+	}
 	t.Logf("%d requests acknowledged, %d cut off by %d kills, %d batches between their rounds", acknowledged, cut, *kills,
 		parted)
 }
@@ -148,6 +170,7 @@ type killClient struct {
 	name    string
 	batches bool
 	ledger  string
+	blind   bool // its hands have a co-dealer
 	token   string
 	n       int // requests begun
 	id      uint64
@@ -198,7 +221,7 @@ func (c *killClient) next() *call {
 	c.n++
 	shuffle := func(table, who string) *call {
 		return &call{path: "/v1/" + c.ledger + "/shuffles", key: fmt.Sprintf("%s-%d", c.name, c.n),
-			body: map[string]any{"table": table, "deck": "standard-52", "disclosure": who}}
+			body: c.commit(table, who)}
 	}
 	if c.batches {
 		return c.batch()
@@ -219,6 +242,15 @@ func (c *killClient) next() *call {
 	return shuffle("shared", "public")
 }
 
+// commit is the body of a commit.
+func (c *killClient) commit(table, who string) map[string]any {
+	body := map[string]any{"table": table, "deck": "standard-52", "disclosure": who}
+	if c.blind {
+		body["mix"] = map[string]any{"co_dealer": true}
+	}
+	return body
+}
+
 // batchHands is how many hands a batch of the kill test has, each at a table of its own.
 const batchHands = 12
 
@@ -228,15 +260,14 @@ func (c *killClient) batch() *call {
 	for i := range batchHands {
 		commit := map[string]int{"op": len(ops)}
 		ops = append(ops,
-			map[string]any{"op": "shuffle", "key": fmt.Sprintf("%s-%d-%d", c.name, c.n, i), "body": map[string]any{
-				"table": fmt.Sprintf("%s-%d", c.name, i), "deck": "standard-52",
-				"disclosure": []string{"public", "auditor"}[i%2]}},
+			map[string]any{"op": "shuffle", "key": fmt.Sprintf("%s-%d-%d", c.name, c.n, i),
+				"body": c.commit(fmt.Sprintf("%s-%d", c.name, i), []string{"public", "auditor"}[i%2])},
 			map[string]any{"op": "deal", "shuffle": commit, "body": map[string]any{"first": 0, "runs": []any{
 				map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}},
 			map[string]any{"op": "close", "shuffle": commit, "body": map[string]any{"outcome": "completed"}})
 	}
 	ops = append(ops, map[string]any{"op": "shuffle", "key": fmt.Sprintf("%s-%d", c.name, c.n),
-		"body": map[string]any{"table": "shared", "deck": "standard-52"}})
+		"body": c.commit("shared", "public")})
 	return &call{path: "/v1/" + c.ledger + "/batch", body: map[string]any{"operations": ops}}
 }
 
@@ -250,11 +281,11 @@ func results(answer []byte) []client.BatchResult {
 }
 
 // checkRepeats sends every acknowledged request again.
-func checkRepeats(t *testing.T, d *daemon, clients []*killClient) {
+func checkRepeats(t *testing.T, clients []*killClient) {
 	t.Helper()
 	for _, c := range clients {
 		for _, call := range c.done {
-			status, answer, err := d.post(call.path, c.token, call.key, call.body)
+			status, answer, err := c.d.post(call.path, c.token, call.key, call.body)
 			if err != nil || status/100 != 2 || !sameAnswer(answer, call.answer) {
 				t.Fatalf("%s %s: repeated: %d, %v\n%s\nfirst:\n%s", call.path, call.key, status, err, answer,
 					call.answer)
