@@ -10,6 +10,7 @@ import (
 	"shuffled/internal/beacon/relay"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -24,6 +25,7 @@ type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
 	entropy *entropy.Source
+	recent  *record.Cache
 	ring    *seal.Keyring
 	tiles   *ledger.TileCache // of all ledgers
 	monitor *monitor.Monitor
@@ -66,6 +68,7 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, passphrase); err != nil {
 		return nil, err
 	}
+	h.recent = record.NewCache()
 	h.entropy, err = entropy.New(entropy.Config{OnLatch: h.onLatch})
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)

@@ -221,7 +221,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*open
 	}
 	s.dealer = dealer.New(dealer.Config{
 		Houses: c.houses, CoDealer: reach, Decks: c.Decks,
-		Ledger: l, Store: db, Entropy: o.entropy, Keys: o.ring, Log: o.log,
+		Ledger: l, Store: db, Entropy: o.entropy, Keys: o.ring, Recent: o.recent, Log: o.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: o.cfg.DisclosureRotation.Duration(),
 		Round:    rounds(o.cfg.Beacon.Relays),

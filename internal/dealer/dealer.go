@@ -27,12 +27,13 @@ import (
 	"shuffled/internal/terms"
 )
 
-// Config is what a dealer works with. All of it is required except Round, Watch and Rotation.
+// Config is what a dealer works with. All of it is required except what may be nil or 0.
 type Config struct {
 	Ledger  *sequencer.Ledger
 	Store   ledger.Store // the ledger's
 	Entropy *entropy.Source
 	Keys    *seal.Keyring
+	Recent  *record.Cache // of all dealers of a daemon; nil: its own
 	Log     *slog.Logger
 	// Now is the time in UTC milliseconds. It decides which shuffles are overdue, which round of the
 	// beacon a plan gets, how long an order must stay open, and when a disclosure key is too old.
@@ -82,7 +83,8 @@ func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 func New(cfg Config) *Dealer {
 	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
 	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
-	shuffles := record.New(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys, cfg.Log)
+	shuffles := record.New(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys,
+		cmp.Or(cfg.Recent, record.NewCache()), cfg.Log)
 	return &Dealer{cfg: cfg, shuffles: shuffles, keyTurn: semaphore.NewWeighted(1), wheels: wheels,
 		blind: &blind.Sides{Ledger: cfg.Ledger, Store: cfg.Store, Log: cfg.Log, Now: cfg.Now, Shuffles: shuffles,
 			CoDealer: cfg.CoDealer, Houses: cfg.Houses}}

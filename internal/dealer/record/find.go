@@ -30,19 +30,20 @@ type Reader struct {
 
 	durable, visible shuffles
 	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
-	Recent           *Recent
+	Recent           Recent
 	tables           *lru.Cache[uint64, string] // of shuffles, by id
 }
 
 // tablesKnown is of how many shuffles the tables are kept in memory.
 const tablesKnown = 20_000
 
-// New returns a reader of the ledger, whose store this is.
-func New(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys *seal.Keyring,
+// New returns a reader of the ledger, whose store this is. It keeps recent shuffles in the cache.
+func New(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys *seal.Keyring, cache *Cache,
 	log *slog.Logger) *Reader {
 	readers := shuffleLoader(store, of.ID(), ledger.Durable)
 	tables, _ := lru.New[uint64, string](tablesKnown) // no error: the size is positive
-	return &Reader{ledger: of, store: store, entropy: source, keys: keys, log: log, tables: tables, Recent: newRecent(),
+	return &Reader{ledger: of, store: store, entropy: source, keys: keys, log: log, tables: tables,
+		Recent:  Recent{cache, of.ID()},
 		durable: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Durable), readers),
 		visible: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Visible), readers),
 		byKey:   commitLoader(store, of.ID())}

@@ -17,34 +17,49 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// recentBytes is how many bytes the records of a dealer's recent shuffles take at most.
-const recentBytes = 32 << 20
+// cacheBytes is how many bytes the records of a cache take at most.
+const cacheBytes = 32 << 20
 
-// Recent is an LRU cache of the records of open shuffles that this daemon committed. A record has
-// the entries that this daemon wrote, in order, and lacks those of other daemons. So an append may
-// rest on it, because the ledger judges the append; a refusal or a repeated answer may not. It
-// holds no card and no tape in the clear. It is safe for concurrent use. Its records do not change.
-type Recent struct {
+// Cache is an LRU cache of the records of open shuffles that this daemon committed, for the dealers
+// of all its ledgers. It holds no card and no tape in the clear. It is safe for concurrent use. Its
+// records do not change.
+type Cache struct {
 	mu      sync.Mutex
 	bytes   int
-	records *simplelru.LRU[uint64, *Record]
-	aead    cipher.AEAD // under a key that only this process has, for this ledger
+	records *simplelru.LRU[cacheKey, *Record]
+	aead    cipher.AEAD // under a key that only this process has
 	sealed  uint32      // under this key
 }
 
-func newRecent() *Recent {
-	k := &Recent{aead: seal.Draw()}
-	// Not an error: the size is positive.
-	k.records, _ = simplelru.NewLRU(math.MaxInt, func(_ uint64, r *Record) { k.bytes -= r.bytes() })
-	return k
+type cacheKey struct {
+	of ledger.ID
+	id uint64
 }
+
+// NewCache returns an empty cache.
+func NewCache() *Cache {
+	c := &Cache{aead: seal.Draw()}
+	// Not an error: the size is positive.
+	c.records, _ = simplelru.NewLRU(math.MaxInt, func(_ cacheKey, r *Record) { c.bytes -= r.bytes() })
+	return c
+}
+
+// Recent is what a cache has of one ledger. A record has the entries that this daemon wrote, in order,
+// and lacks those of other daemons. So an append may rest on it, because the ledger judges the append;
+// a refusal or a repeated answer may not.
+type Recent struct {
+	*Cache
+	of ledger.ID
+}
+
+func (k *Recent) key(id uint64) cacheKey { return cacheKey{k.of, id} }
 
 // get returns the record of a shuffle. It returns none for a shuffle without an order, which another daemon may have
 // mixed, and none for a blind one: a co-dealer binds what it opens to the entry before.
 func (k *Recent) get(id uint64) (*Record, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	r, ok := k.records.Get(id)
+	r, ok := k.records.Get(k.key(id))
 	return r, ok && r.Ordered() == nil && !r.Blind()
 }
 
@@ -63,7 +78,7 @@ func (k *Recent) Hold(id uint64, c *audit.Commit, t *Opened) {
 	defer clear(plain)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if r, ok := k.records.Peek(id); ok && len(plain) <= shuffle.MaxTape {
+	if r, ok := k.records.Peek(k.key(id)); ok && len(plain) <= shuffle.MaxTape {
 		if k.sealed++; k.sealed == 0 {
 			k.aead = seal.Draw() // what is held under the key before does not open any more
 		}
@@ -76,7 +91,7 @@ func (k *Recent) Hold(id uint64, c *audit.Commit, t *Opened) {
 // open returns what is held of a shuffle, which the caller wipes; nil if nothing is, or not what the commit says.
 func (k *Recent) open(r *Record) *Opened {
 	k.mu.Lock()
-	kept, ok := k.records.Peek(r.ID)
+	kept, ok := k.records.Peek(k.key(r.ID))
 	aead := k.aead
 	k.mu.Unlock()
 	if !ok {
@@ -105,9 +120,9 @@ func (k *Recent) open(r *Record) *Opened {
 
 // put keeps a record in place of an older one of its shuffle, and drops those that were used least recently.
 func (k *Recent) put(r *Record) {
-	k.records.Remove(r.ID)
-	k.records.Add(r.ID, r)
-	for k.bytes += r.bytes(); k.bytes > recentBytes; {
+	k.records.Remove(k.key(r.ID))
+	k.records.Add(k.key(r.ID), r)
+	for k.bytes += r.bytes(); k.bytes > cacheBytes; {
 		k.records.RemoveOldest()
 	}
 }
@@ -116,7 +131,7 @@ func (k *Recent) put(r *Record) {
 func (k *Recent) Forget(id uint64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.records.Remove(id)
+	return k.records.Remove(k.key(id))
 }
 
 // Grew adds durable entries that this daemon appended.
@@ -132,14 +147,14 @@ func (k *Recent) Grew(p *ledger.Proposal, appended []ledger.Appended) {
 		id, r := row.Shuffle, &Record{}
 		if row.Type == audit.TypeCommit {
 			id, r.ID = row.Index, row.Index
-		} else if old, ok := k.records.Peek(id); ok {
+		} else if old, ok := k.records.Peek(k.key(id)); ok {
 			r = old.grown()
 		} else {
 			continue
 		}
 		late := len(r.Rows) > 0 && r.Rows[len(r.Rows)-1].Index > row.Index // of two requests at once
 		if r.add(row, a.Entry); late || r.Closed != nil {
-			k.records.Remove(id)
+			k.records.Remove(k.key(id))
 		} else {
 			k.put(r)
 		}

@@ -32,12 +32,12 @@ func TestHeld(t *testing.T) {
 		made := &Opened{Tape: tape, Values: out.Values, EndAt: out.EndAt,
 			Tree: openings.DeckOf(c.Commitment, []byte("context"), tape, out.Values)}
 		c.DeckRoot = made.Tree.Root()
-		k := newRecent()
+		k := &Recent{NewCache(), 1}
 		held := func(id uint64) *Record {
 			r := &Record{ID: id, Commit: c}
-			k.records.Add(id, r)
+			k.records.Add(k.key(id), r)
 			k.Hold(id, c, made)
-			r, _ = k.records.Peek(id)
+			r, _ = k.records.Peek(k.key(id))
 			return r
 		}
 		r := held(7)
@@ -62,11 +62,11 @@ func TestHeld(t *testing.T) {
 		} {
 			bad := r.grown()
 			foul(bad)
-			k.records.Add(bad.ID, bad)
+			k.records.Add(k.key(bad.ID), bad)
 			if got := k.open(bad); got != nil {
 				t.Errorf("%+v: %s opens", recipe, name)
 			}
-			k.records.Add(r.ID, r)
+			k.records.Add(k.key(r.ID), r)
 		}
 		k.aead = seal.Draw() // of another process
 		if k.open(r) != nil {
@@ -79,11 +79,28 @@ func TestHeld(t *testing.T) {
 // binds what it opens to the entry before.
 func TestNothingBlindFromMemory(t *testing.T) {
 	for _, plan := range [][]audit.Planned{nil, {{Source: audit.SourceCoDealer}}} {
-		k := newRecent()
-		k.records.Add(7, &Record{ID: 7, Commit: &audit.Commit{Context: &audit.Context{Plan: plan}}})
+		k := &Recent{NewCache(), 1}
+		k.records.Add(k.key(7), &Record{ID: 7, Commit: &audit.Commit{Context: &audit.Context{Plan: plan}}})
 		if _, found := k.get(7); found != (plan == nil) {
 			t.Errorf("with the plan %v the shuffle is dealt from memory: %t", plan, found)
 		}
+	}
+}
+
+// TestCacheIsShared: ledgers share the bytes of a cache, and none sees the shuffles of another.
+func TestCacheIsShared(t *testing.T) {
+	cache := NewCache()
+	one, other := &Recent{cache, 1}, &Recent{cache, 2}
+	commit := &audit.Commit{Context: &audit.Context{}}
+	one.put(&Record{ID: 7, Commit: commit})
+	if _, found := other.get(7); found || other.Forget(7) {
+		t.Error("a ledger sees the shuffle of another")
+	}
+	for id := range uint64(cacheBytes >> 20) {
+		other.put(&Record{ID: 100 + id, Commit: commit, held: make([]byte, 1<<20)})
+	}
+	if _, found := one.get(7); found || cache.bytes > cacheBytes || cache.records.Len() < cacheBytes>>21 {
+		t.Errorf("%d records of %d bytes, the oldest is kept: %t", cache.records.Len(), cache.bytes, found)
 	}
 }
 
