@@ -15,7 +15,7 @@ import (
 // its entry, or is answered from the entry of an equal request before it. It needs no idempotency
 // key: the shuffle, with the places, values or outcome, says which entry it asks for.
 type request[A any] struct {
-	may     may
+	check   permission                      // that the caller may ask
 	durable bool                            // do takes a durable record
 	stands  func(*record.Record) bool       // the entry, or another one in its place, is in the record
 	repeat  func(*record.Record) (A, error) // answers from the entry in a durable record
@@ -28,11 +28,11 @@ type request[A any] struct {
 // refused the request, because of what it remembers of the shuffle, it forgets that and tries once more; so it does if
 // the shuffle has more entries by now.
 func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (none A, _ error) {
-	look := d.owned
+	find := d.permitted
 	if q.durable {
-		look = d.durablyOwned
+		find = d.durablyPermitted
 	}
-	r, err := look(ctx, id, q.may)
+	r, err := find(ctx, id, q.check)
 	if err != nil {
 		return none, err
 	}
@@ -48,7 +48,7 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			}
 			refused = err
 		}
-		if r, err = d.shuffles.Record(ctx, id); err != nil {
+		if r, err = d.shuffles.Durable(ctx, id); err != nil {
 			return none, err
 		}
 		stands := q.stands(r)
@@ -57,7 +57,7 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			!d.shuffles.Recent.Forget(id) && len(r.Rows) <= before) {
 			return none, refused
 		}
-		if err := q.may(r); err != nil { // the owner may be another one now
+		if err := q.check(r); err != nil { // the owner may be another one now
 			return none, err
 		}
 		if stands {
@@ -83,30 +83,30 @@ func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledg
 // The dealer checks the owner of a shuffle before it opens the tape. The rule owner of the ledger
 // (docs/SPEC.md section 9) does not see a repeated request, because that appends nothing.
 
-// may returns why the caller may not make a request about a shuffle, nil if the caller may.
-type may func(*record.Record) error
+// permission returns why the caller may not make a request about a shuffle, nil if the caller may.
+type permission func(*record.Record) error
 
-// owned is Glance of a shuffle about which the caller may make a request. A refusal comes from what
-// is durable, because a takeover may be lost in a failover.
-func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record.Record, error) {
-	r, err := d.shuffles.Glance(ctx, id)
-	if err != nil || may(r) == nil {
+// permitted is Remembered of a shuffle about which the caller may make a request. A refusal comes
+// from what is durable, because a takeover may be lost in a failover.
+func (d *Dealer) permitted(ctx context.Context, id uint64, check permission) (*record.Record, error) {
+	r, err := d.shuffles.Remembered(ctx, id)
+	if err != nil || check(r) == nil {
 		return r, err
 	}
-	return d.durablyOwned(ctx, id, may)
+	return d.durablyPermitted(ctx, id, check)
 }
 
-// durablyOwned is Record of a shuffle about which the caller may make a request.
-func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record.Record, error) {
-	r, err := d.shuffles.Record(ctx, id)
+// durablyPermitted is Durable of a shuffle about which the caller may make a request.
+func (d *Dealer) durablyPermitted(ctx context.Context, id uint64, check permission) (*record.Record, error) {
+	r, err := d.shuffles.Durable(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return r, may(r)
+	return r, check(r)
 }
 
 // mayPlay checks that the actor's identity may mix, deal, reveal and continue the shuffle.
-func mayPlay(actor audit.Actor) may {
+func mayPlay(actor audit.Actor) permission {
 	return func(r *record.Record) error {
 		if err := ownedBy(r, actor); err != nil {
 			return err
@@ -121,7 +121,7 @@ func mayPlay(actor audit.Actor) may {
 
 // mayClose checks that the actor's identity may close the shuffle as the request says. If the tape
 // is lost, an administrator closes the shuffle, who owns none.
-func mayClose(actor audit.Actor, req api.CloseRequest) may {
+func mayClose(actor audit.Actor, req api.CloseRequest) permission {
 	return func(r *record.Record) error {
 		if req.Reason == audit.ReasonTapeLost {
 			return nil
@@ -149,7 +149,7 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 	}
 	return answer(ctx, d, id, request[api.Takeover]{
 		durable: true,
-		may:     func(*record.Record) error { return nil },
+		check:   func(*record.Record) error { return nil },
 		stands:  func(r *record.Record) bool { _, _, ok := takenBy(r, actor); return ok },
 		repeat: func(r *record.Record) (api.Takeover, error) {
 			row, from, _ := takenBy(r, actor)

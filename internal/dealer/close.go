@@ -22,7 +22,7 @@ func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req a
 		return api.Reveal{}, err
 	}
 	return answer(ctx, d, id, request[api.Reveal]{
-		may:    mayPlay(actor),
+		check:  mayPlay(actor),
 		stands: func(r *record.Record) bool { _, ok := r.RevealOf(actor, body); return ok },
 		repeat: func(r *record.Record) (api.Reveal, error) {
 			at, _ := r.RevealOf(actor, body)
@@ -102,7 +102,7 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req ap
 		return api.Close{}, err
 	}
 	return answer(ctx, d, id, request[api.Close]{
-		may:    mayClose(actor, req),
+		check:  mayClose(actor, req),
 		stands: func(r *record.Record) bool { return r.Closed != nil },
 		repeat: func(r *record.Record) (api.Close, error) {
 			if !closedAs(r, &req) {
@@ -117,7 +117,7 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req ap
 func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record.Record, req blind.Ending) (api.Close, error) {
 	if r.Blind() { // only what is durable says what was not dealt
 		var err error
-		if r, err = d.shuffles.Record(ctx, r.ID); err != nil {
+		if r, err = d.shuffles.Durable(ctx, r.ID); err != nil {
 			return api.Close{}, err
 		}
 		if r.Closed != nil {
@@ -251,7 +251,7 @@ func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 // expire reports whether this daemon closed the shuffle, and no other did. A shuffle with a foul
 // deck expires too: its tape tells what is wrong with it.
 func (d *Dealer) expire(ctx context.Context, id uint64, silent map[string]bool) (ended bool, err error) {
-	r, err := d.shuffles.Record(ctx, id)
+	r, err := d.shuffles.Durable(ctx, id)
 	if err != nil || r.Closed != nil {
 		return false, err
 	}

@@ -22,7 +22,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req api
 		return api.Deal{}, err
 	}
 	return answer(ctx, d, id, request[api.Deal]{
-		may:    mayPlay(actor),
+		check:  mayPlay(actor),
 		stands: func(r *record.Record) bool { _, ok := r.DealAt(req.First); return ok },
 		repeat: func(r *record.Record) (api.Deal, error) { return d.dealAgain(ctx, actor, r, req) },
 		do: func(r *record.Record) (api.Deal, error) {

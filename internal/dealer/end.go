@@ -56,7 +56,7 @@ func wipeAll(tapes []tapeOf) {
 // first. lost is why one of them cannot be opened, nil if all can.
 func (d *Dealer) ancestors(ctx context.Context, r *record.Record) (above []tapeOf, lost, err error) {
 	for p := r.Commit.Context.Parent; p != nil; {
-		parent, err := d.shuffles.Look(ctx, p.ID)
+		parent, err := d.shuffles.Visible(ctx, p.ID)
 		if err != nil {
 			return above, nil, err
 		}
@@ -100,7 +100,7 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.ID))
 		}
 		for i := range all {
-			if all[i].record, err = d.shuffles.Record(ctx, all[i].record.ID); err != nil {
+			if all[i].record, err = d.shuffles.Durable(ctx, all[i].record.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -45,7 +45,7 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *api.Time) error {
 // none, Mix fetches the round: ErrBeaconEarly if it is not out, or no relay has it.
 func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req api.MixRequest) (api.Mix, error) {
 	return answer(ctx, d, id, request[api.Mix]{
-		may: func(r *record.Record) error {
+		check: func(r *record.Record) error {
 			if err := mayPlay(actor)(r); err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ import (
 
 // Status returns the public state of a shuffle.
 func (d *Dealer) Status(ctx context.Context, id uint64) (api.Status, error) {
-	r, err := d.shuffles.Record(ctx, id)
+	r, err := d.shuffles.Durable(ctx, id)
 	if err != nil {
 		return api.Status{}, err
 	}
@@ -83,7 +83,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v api.View) ([]byte,
 			return nil, api.Invalid("recipient", err.Error())
 		}
 	}
-	r, err := d.shuffles.Record(ctx, id)
+	r, err := d.shuffles.Durable(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 	if err != nil {
 		return 0, api.Invalid("statement", fmt.Sprintf("must be a signed statement as shuffled audit attest writes it: %s", err))
 	}
-	r, err := d.shuffles.Record(ctx, id)
+	r, err := d.shuffles.Durable(ctx, id)
 	if err != nil {
 		return 0, err
 	}

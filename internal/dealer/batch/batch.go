@@ -253,7 +253,7 @@ func (b *batch) rests(op *Operation, l *lane, id uint64) bool {
 	if _, touched := l.next[id]; op.commits() || !touched {
 		return false
 	}
-	r, err := b.dealer.Shuffles().Glance(b.ctx, id)
+	r, err := b.dealer.Shuffles().Remembered(b.ctx, id)
 	return err == nil && r.Blind()
 }
 

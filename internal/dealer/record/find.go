@@ -49,29 +49,29 @@ func New(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys 
 		byKey:   commitLoader(store, of.ID())}
 }
 
-// Record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
+// Durable reads a shuffle behind the store's barrier, so that an answer from it is durable. It
 // believes the rows only if the ledger knows each as its own and the rules hold for them together,
 // because the rows say to whom cards are opened. ErrNotFound for an id that is no commit.
-func (d *Reader) Record(ctx context.Context, id uint64) (*Record, error) {
+func (d *Reader) Durable(ctx context.Context, id uint64) (*Record, error) {
 	return d.read(ctx, d.durable, id)
 }
 
-// Glance is Record without the barrier, or from what this daemon remembers. It serves for an
-// append only: the append is durable only together with the entries that Glance shows. No answer
-// and no error comes from Glance, because a row that is lost in a failover looks like a false one.
-func (d *Reader) Glance(ctx context.Context, id uint64) (*Record, error) {
+// Remembered is Durable without the barrier, or from what this daemon remembers. It serves for an
+// append only: the append is durable only together with the entries that Remembered shows. No answer
+// and no error comes from Remembered, because a row that is lost in a failover looks like a false one.
+func (d *Reader) Remembered(ctx context.Context, id uint64) (*Record, error) {
 	if r, ok := d.Recent.get(id); ok {
 		return r, nil
 	}
-	return d.Look(ctx, id)
+	return d.Visible(ctx, id)
 }
 
-// Look is Glance of the store: it shows what any daemon wrote.
-func (d *Reader) Look(ctx context.Context, id uint64) (*Record, error) {
+// Visible is Remembered of the store: it shows what any daemon wrote.
+func (d *Reader) Visible(ctx context.Context, id uint64) (*Record, error) {
 	if r, err := d.read(ctx, d.visible, id); err == nil {
 		return r, nil
 	}
-	return d.Record(ctx, id)
+	return d.Durable(ctx, id)
 }
 
 func (d *Reader) read(ctx context.Context, from shuffles, id uint64) (*Record, error) {
@@ -176,7 +176,7 @@ func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 		return name, nil
 	}
 	row, err := d.commitOf(ctx, d.visible, id)
-	if err != nil { // as in Glance, no error comes from what may not be durable
+	if err != nil { // as in Remembered, no error comes from what may not be durable
 		row, err = d.commitOf(ctx, d.durable, id)
 	}
 	if err != nil {

@@ -167,7 +167,7 @@ func (d *Reader) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	if ancestors == 0 {
 		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, api.ErrSealed)
 	}
-	r, err := d.Record(ctx, c.Parent.ID)
+	r, err := d.Durable(ctx, c.Parent.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	return nil
 }
 
-// stopForDoubts stops signing if a witness has seen another history. Only thaw resumes it. It
+// stopForDoubts stops signing if a witness has seen another history. Only resume ends that. It
 // runs on the sequencer's goroutine.
 func (l *Ledger) stopForDoubts() {
 	ctx, cancel := context.WithTimeout(l.life.Running, ledger.StoreTimeout)
@@ -85,8 +85,8 @@ func (l *Ledger) stopForDoubts() {
 	}
 }
 
-// thaw resumes signing if the stored head extends everything that was seen, and the mark can be written.
-func (l *Ledger) thaw(ctx context.Context) (resumed bool) {
+// resume lets the ledger sign again if the stored head extends everything that was seen, and the mark can be written.
+func (l *Ledger) resume(ctx context.Context) (resumed bool) {
 	if err := l.catchUp(ctx); err != nil {
 		l.refreeze(err)
 		return false

@@ -179,7 +179,7 @@ func (l *Ledger) behind(d *draft, duplicate *ledger.DuplicateError) (again []*le
 		if duplicate != nil {
 			return l.duplicated(d, duplicate)
 		}
-		if !d.balked() {
+		if !d.refusedInPlace() {
 			return d.all
 		}
 		err = fmt.Errorf("%w: entry %d is stored, and no head covers it", ledger.ErrFrozen, known)
@@ -351,9 +351,9 @@ func (d *draft) answerRefused() {
 	}
 }
 
-// balked notes that the store refused the draft although the head had not moved. It reports
+// refusedInPlace notes that the store refused the draft although the head had not moved. It reports
 // whether that had happened to each of its requests the time before as well.
-func (d *draft) balked() (twice bool) {
+func (d *draft) refusedInPlace() (twice bool) {
 	twice = true
 	for _, r := range d.requests {
 		twice, r.Stale = twice && r.Stale, true

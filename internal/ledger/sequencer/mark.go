@@ -20,7 +20,7 @@ import (
 )
 
 // mark is the high-water mark: the newest checkpoint that this host has seen, in a file
-// outside the database. The stored head is compared with it at the start and by thaw.
+// outside the database. The stored head is compared with it at the start and by resume.
 //
 // The file has two slots, which are written in turn and in place, so that a torn write spoils at most one. The
 // checkpoint's signature serves as the checksum. The mark is written before a batch is answered; from then on it

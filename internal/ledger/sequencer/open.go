@@ -136,8 +136,8 @@ func (l *Ledger) recheck() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	if l.phase == phaseFrozen {
-		if l.thaw(ctx) {
-			l.pay()
+		if l.resume(ctx) {
+			l.writeOwed()
 		}
 		return
 	}
@@ -165,15 +165,15 @@ func (l *Ledger) recheck() {
 		l.stepped = ""
 	}
 	if l.resumed || !l.begun() || len(l.alarms) > 0 { // only an append shows that appends work again
-		l.pay()
+		l.writeOwed()
 		return
 	}
 	l.to(phaseWriting, nil)
 }
 
-// pay writes what the ledger owes: the instance_start of this daemon if it does not stand yet, otherwise that entries
-// are written again, and the alarms. It is called at every probe until that is durable.
-func (l *Ledger) pay() {
+// writeOwed writes what the ledger owes: the instance_start of this daemon if it does not stand yet, otherwise that
+// entries are written again, and the alarms. It is called at every probe until that is durable.
+func (l *Ledger) writeOwed() {
 	p := ledger.Proposal{Actor: audit.Daemon}
 	if l.resumed {
 		p.Bodies = append(p.Bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed,

@@ -19,7 +19,7 @@ const (
 	phaseClosed                // the sequencer has stopped
 )
 
-// follows lists which phase may come after which. A frozen ledger does not write before thaw
+// follows lists which phase may come after which. A frozen ledger does not write before resume
 // has compared it with everything that was seen.
 var follows = map[phase][]phase{
 	phaseStarting: {phaseStarting, phaseWriting, phaseFrozen, phaseClosed},

@@ -26,7 +26,7 @@ func (l *Ledger) wait(err error) {
 	}
 }
 
-// freeze stops signing. Only thaw resumes it.
+// freeze stops signing. Only resume ends that.
 func (l *Ledger) freeze(err error) {
 	if !errors.Is(err, ledger.ErrFrozen) {
 		err = fmt.Errorf("%w: %w", ledger.ErrFrozen, err)
