@@ -133,8 +133,6 @@ func (k *Key) cipher(origin string, commitment [32]byte) (cipher.AEAD, []byte, e
 		return nil, nil, fmt.Errorf("deriving the key: %w", err)
 	}
 	defer clear(key)
-	data := make([]byte, 0, len(labelSeal)+1+len(origin)+len(commitment))
-	data = append(append(data, labelSeal...), byte(len(origin)))
-	data = append(append(data, origin...), commitment[:]...)
+	data := append(append(append([]byte(labelSeal), byte(len(origin))), origin...), commitment[:]...)
 	return cipherOf(key), data, nil
 }
