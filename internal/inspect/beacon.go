@@ -13,15 +13,15 @@ import (
 // first. The fold asks it for that batch and later ones.
 type roundCheck func() bool
 
-// light is the value that a mix has for a round of a chain.
-type light struct {
+// beaconValue is the value that a mix has for a round of a chain.
+type beaconValue struct {
 	round uint64
 	value [beacon.Size]byte
 }
 
 // mixCheck is a mix whose beacon is to be checked.
 type mixCheck struct {
-	light
+	beaconValue
 	holds     roundCheck
 	id, index uint64 // of the shuffle, of the mix
 }
@@ -44,7 +44,7 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 	if plan[i].Chain != audit.Quicknet {
 		return
 	}
-	x := light{plan[i].Round, m.Values[i].Beacon}
+	x := beaconValue{plan[i].Round, m.Values[i].Beacon}
 	l.Beacon = f.check(x)
 	f.batch.rounds = append(f.batch.rounds, mixCheck{x, l.Beacon, m.Shuffle, index})
 }
@@ -53,7 +53,7 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 // which costs time and changes nothing.
 const checkMemory = 1 << 12
 
-func (f *fold) check(x light) roundCheck {
+func (f *fold) check(x beaconValue) roundCheck {
 	if f.checks[x] == nil {
 		if len(f.checks) >= checkMemory {
 			clear(f.checks)

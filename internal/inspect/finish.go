@@ -112,7 +112,7 @@ func (f *fold) summary() Summary {
 
 // complete puts what is known at the end into the report.
 func (f *fold) complete(r *Report) error {
-	if f.levelless == "" {
+	if f.noLevel == "" {
 		r.Witnesses.Overlap = f.trust.Policy.Overlap()
 	}
 	if g := f.state.Genesis(); g != nil {

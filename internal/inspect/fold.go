@@ -39,7 +39,7 @@ type fold struct {
 type play struct {
 	live   map[uint64]*live // open ones by id
 	held   *closing         // the last shuffle of a chain, until its ancestors are disclosed
-	checks map[light]roundCheck
+	checks map[beaconValue]roundCheck
 	noDeck map[[32]byte]bool // decks and documents of terms that were named as faults
 	seen   seen
 }
@@ -69,7 +69,7 @@ type witnessing struct {
 	cosigned  cosignedSizes
 	sightings []sighting
 	needed    int    // how many sightings were kept the last time that some were dropped
-	levelless string // why the trusted policy gives no level; "": it does
+	noLevel   string // why the trusted policy gives no level; "": it does
 	copied    []byte // the cosigned checkpoint of the newest's size
 }
 

@@ -159,7 +159,7 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 		}
 	case *audit.Close:
 		if l := f.live[id]; l != nil {
-			r.Witnessed = f.levelless == "" && f.witnessed(l, id)
+			r.Witnessed = f.noLevel == "" && f.witnessed(l, id)
 		}
 		if known && b.Blind != nil {
 			s.claim(b.Blind.Head, index)

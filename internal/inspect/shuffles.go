@@ -194,7 +194,7 @@ func (f *fold) level(l *live, id uint64) string {
 	switch {
 	case len(f.trust.Keys) == 0:
 		return LevelKeyNotPinned
-	case f.levelless != "", l.CoDealer: // for what a co-dealer gave, this ledger has only the house's word
+	case f.noLevel != "", l.CoDealer: // for what a co-dealer gave, this ledger has only the house's word
 		return LevelRecorded
 	case f.witnessed(l, id):
 		return LevelWitnessed

@@ -56,12 +56,12 @@ func (f *fold) seenAt(id uint64) (second int64, seen bool) {
 // judgePolicy finds out whether the trusted policy can give the level witnessed
 // (docs/SPEC.md section 7.3). It is called when the signing keys of the ledger change.
 func (f *fold) judgePolicy() {
-	if f.levelless != "" || !f.trust.Policy.Asks() || f.state.Genesis() == nil {
+	if f.noLevel != "" || !f.trust.Policy.Asks() || f.state.Genesis() == nil {
 		return
 	}
 	if err := f.trust.Policy.CheckLevel(f.state.Genesis().Origin, f.state.IsSigningKey); err != nil {
-		f.levelless = err.Error()
-		f.noteOnce("no shuffle has the level witnessed: " + f.levelless)
+		f.noLevel = err.Error()
+		f.noteOnce("no shuffle has the level witnessed: " + f.noLevel)
 	}
 }
 

@@ -41,8 +41,8 @@ func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
 }
 
 var stateOptions = cmp.Options{
-	cmp.AllowUnexported(State{}, restored{}, stops{}, Switch{}, Table{}, heldOpen{}, open{}, chained{}, terms{}, keys{},
-		standing{}, disclosure{}, pair{}, holders{}, Holder{}, persons{}, approval{}, WaitingAct{}),
+	cmp.AllowUnexported(State{}, restored{}, stops{}, Switch{}, Table{}, heldOpen{}, open{}, chained{}, keys{},
+		sharedContext{}, standing{}, disclosure{}, pair{}, holders{}, Holder{}, persons{}, approval{}, WaitingAct{}),
 	cmpopts.IgnoreFields(holders{}, "numbers", "identities", "changes"),
 	cmpopts.IgnoreFields(State{}, "undo", "saved", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
@@ -53,11 +53,11 @@ var stateOptions = cmp.Options{
 
 // heldOpen is an open shuffle, wherever its slot is.
 type heldOpen struct {
-	slot  open // without the number of its terms
-	terms terms
-	long  string
-	shown shown
-	given []uint32
+	slot    open // without the number of its context
+	context sharedContext
+	long    string
+	shown   shown
+	given   []uint32
 }
 
 // addsUp panics unless a pool has these holders of each key, and no other.
@@ -75,13 +75,13 @@ func heldOf(s openShuffles) map[uint64]heldOpen {
 	held, shares, patterns := make(map[uint64]heldOpen), make(map[string]int), map[string]int{"": 1}
 	for o := range s.all() {
 		slot := *o.open
-		slot.terms, slot.owner, slot.shownNumber = 0, 0, 0 // numbers, which differ with the order they were given in
-		slot.prev, slot.succ = 0, 0                        // so do the slots
-		held[o.id] = heldOpen{slot, *o.terms, o.long, o.shown, o.given}
+		slot.context, slot.owner, slot.shownNumber = 0, 0, 0 // numbers, which differ with the order they were given in
+		slot.prev, slot.succ = 0, 0                          // so do the slots
+		held[o.id] = heldOpen{slot, *o.sharedContext, o.long, o.shown, o.given}
 		shares[o.encoded]++
 		patterns[string(o.shown)]++
 	}
-	addsUp(s.terms, shares)
+	addsUp(s.contexts, shares)
 	addsUp(s.shown, patterns)
 	if len(held) != s.len() || len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
 		panic("the slots of open shuffles do not add up")

@@ -13,15 +13,15 @@ import (
 // everything that has a pointer. So a shuffle is one slot without pointers, in a chunk of many, and what many shuffles
 // have in common is interned (pool). BenchmarkOpenShuffles measures memory and collections.
 //
-// A new field of a shuffle is an integer in open. If it is a name, it is interned as terms
+// A new field of a shuffle is an integer in open. If it is a name, it is interned as contexts
 // are, and the slot holds its number.
 type openShuffles struct {
 	slots  map[uint64]uint32 // by id
 	chunks []*[chunkSlots]open
 	free   []uint32 // slots that hold no shuffle
 
-	terms pool[*terms] // by their encoding
-	shown pool[shown]
+	contexts pool[*sharedContext] // by their encoding
+	shown    pool[shown]
 
 	earliest int64 // no shuffle closes by an earlier time; a lower bound, as removals leave it
 
@@ -43,7 +43,7 @@ const (
 type open struct {
 	id uint64 // 0: the slot is free
 	chained
-	terms       uint32
+	context     uint32
 	next        uint16 // next place to deal
 	mixed       bool
 	shownNumber uint32 // which dealt places are public, by its number
@@ -103,8 +103,8 @@ const (
 
 const noSlot = math.MaxUint32
 
-// terms are a context, and what rules that run often need of it. Most open shuffles of a table have the same terms.
-type terms struct {
+// sharedContext is a context, and what rules that run often need of it. Most open shuffles of a table share one.
+type sharedContext struct {
 	encoded    string // with its length before it, as a commit's body begins
 	table      *Table
 	m          int // places
@@ -130,14 +130,14 @@ type Table struct {
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
 type opened struct {
 	*open
-	*terms
+	*sharedContext
 	long  string
 	shown shown    // when it was found
 	given []uint32 // when it was found
 }
 
 func newOpenShuffles() openShuffles {
-	s := openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), terms: newPool[*terms](),
+	s := openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), contexts: newPool[*sharedContext](),
 		shown: newPool[shown](), long: make(map[uint64]string), first: make(map[*Table]uint32),
 		given: make(map[uint64][]uint32)}
 	s.shown.hold("", "") // so that 0 is its number
@@ -162,7 +162,7 @@ func (s *openShuffles) find(id uint64) (o opened, ok bool) {
 
 func (s *openShuffles) at(slot uint32) opened {
 	o := &s.chunks[slot/chunkSlots][slot%chunkSlots]
-	out := opened{open: o, terms: s.terms.values[o.terms], shown: s.shown.values[o.shownNumber]}
+	out := opened{open: o, sharedContext: s.contexts.values[o.context], shown: s.shown.values[o.shownNumber]}
 	if len(s.long) > 0 {
 		out.long = s.long[o.id]
 	}
@@ -192,14 +192,15 @@ func (s *openShuffles) describe(id uint64, c *audit.Commit, body []byte, t *Tabl
 	o := opened{open: &open{id: id, entries: 1, chained: chained{closeBy: c.CloseBy, depth: 1}}}
 	n := copy(o.tail[:], body[begin:])
 	o.used, o.long = uint8(n), string(body[begin+n:])
-	if number, ok := s.terms.numbers[string(body[:begin])]; ok {
-		o.terms = s.terms.values[number]
+	if number, ok := s.contexts.numbers[string(body[:begin])]; ok {
+		o.sharedContext = s.contexts.values[number]
 		return o
 	}
 	recipe := &c.Context.Recipe
-	o.terms = &terms{encoded: string(body[:begin]), table: t, m: recipe.Positions(), tapeLen: recipe.TapeLen(),
-		disclosure: c.Context.Disclosure, planned: len(c.Context.Mixed()) > 0, cards: !c.Context.IsDraw(),
-		numbers: c.Context.IsNumbers(), forLedger: c.Context.ForLedger != "", child: c.Context.Parent != nil}
+	o.sharedContext = &sharedContext{encoded: string(body[:begin]), table: t, m: recipe.Positions(),
+		tapeLen: recipe.TapeLen(), disclosure: c.Context.Disclosure, planned: len(c.Context.Mixed()) > 0,
+		cards: !c.Context.IsDraw(), numbers: c.Context.IsNumbers(), forLedger: c.Context.ForLedger != "",
+		child: c.Context.Parent != nil}
 	_, o.blind = c.Context.CoDealer()
 	return o
 }
@@ -217,7 +218,7 @@ func (s *openShuffles) insert(o opened) {
 	s.free = s.free[:len(s.free)-1]
 	held := &s.chunks[slot/chunkSlots][slot%chunkSlots]
 	*held = *o.open
-	held.terms, held.shownNumber = s.terms.hold(o.encoded, o.terms), s.shown.hold(string(o.shown), o.shown)
+	held.context, held.shownNumber = s.contexts.hold(o.encoded, o.sharedContext), s.shown.hold(string(o.shown), o.shown)
 	s.link(slot)
 	s.earliest = min(s.earliest, o.closeBy)
 	s.slots[o.id] = slot
@@ -279,7 +280,7 @@ func (s *openShuffles) atTable(t *Table) iter.Seq[opened] {
 func (s *openShuffles) remove(id uint64) {
 	slot := s.slots[id]
 	held := s.at(slot)
-	s.terms.release(held.open.terms, held.encoded)
+	s.contexts.release(held.open.context, held.encoded)
 	s.shown.release(held.shownNumber, string(held.shown))
 	s.unlink(held)
 	*held.open = open{}

@@ -21,14 +21,14 @@ type Opened struct {
 	Aside   bool   // a close of its table set it aside
 
 	slot  open // a copy
-	terms *terms
+	terms *sharedContext
 	long  string
 	shown shown
 }
 
 // Commit parses the commit, at each call anew.
 func (o Opened) Commit() *audit.Commit {
-	return opened{open: &o.slot, terms: o.terms, long: o.long}.commit()
+	return opened{open: &o.slot, sharedContext: o.terms, long: o.long}.commit()
 }
 
 // Shuffle returns an open shuffle; ok is false if id is not open.
@@ -43,7 +43,7 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 func (s *State) view(o opened) Opened {
 	return Opened{ID: o.id, Table: o.table.Name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next),
 		Owner: s.holders.identities[o.owner], Latest: o.latest, Depth: int(o.depth), Aside: o.setAside(),
-		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
+		slot: *o.open, terms: o.sharedContext, long: o.long, shown: o.shown}
 }
 
 // Public returns how many of the dealt places are public.

@@ -140,7 +140,7 @@ func TestUnparsableCommit(t *testing.T) {
 	o.Commit()
 }
 
-// TestOpenSlots: slots, terms and the ends of long commits are put back as they were,
+// TestOpenSlots: slots, contexts and the ends of long commits are put back as they were,
 // whatever was opened and closed in between, and used again by the next shuffles.
 func TestOpenSlots(t *testing.T) {
 	t.Parallel()
@@ -169,22 +169,22 @@ func TestOpenSlots(t *testing.T) {
 	for _, id := range ids {
 		end(id)
 	}
-	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.terms.numbers)+len(s.open.long) != 0 {
+	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.contexts.numbers)+len(s.open.long) != 0 {
 		t.Error("the memory of shuffles that are closed is kept")
 	}
 	for range 2 * chunkSlots {
 		open("other", long)
 	}
 	s.Rollback(mark)
-	got, terms := heldOf(s.open), len(s.open.terms.numbers)
+	got, terms := heldOf(s.open), len(s.open.contexts.numbers)
 	if !bytes.Equal(s.Encode(), want) || len(got) != len(held) || terms != 3 {
-		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), terms)
+		t.Errorf("after a rollback: %d shuffles of %d, %d contexts", len(got), len(held), terms)
 	}
 	for _, id := range ids[1:] {
 		end(id)
 	}
-	if len(s.open.terms.numbers) != 1 || len(s.open.long) != 0 {
-		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.terms.numbers),
+	if len(s.open.contexts.numbers) != 1 || len(s.open.long) != 0 {
+		t.Errorf("one shuffle is open, and %d contexts and %d long commits are held", len(s.open.contexts.numbers),
 			len(s.open.long))
 	}
 	if got := find(s, ids[0]).commit().GameRef; got != "" {

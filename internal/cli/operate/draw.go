@@ -15,7 +15,7 @@ import (
 // DrawCmd is shuffled draw.
 type DrawCmd struct {
 	remote.Flags
-	terms
+	commitFlags
 	Ranges  string `xor:"what" placeholder:"K,K,…" help:"Draw a value from 1 to each K, independently: 6,6 is two dice, and 6x3 is 6,6,6. No value is 0, so roulette needs --wheel."`
 	Numbers string `xor:"what" placeholder:"TAKE/OF" help:"Draw TAKE of the numbers 1 to OF, none twice, in the order drawn: 20/80."`
 	Wheel   string `xor:"what" placeholder:"LABEL:WEIGHT,…" help:"Spin a wheel once. The chance of a label is its weight divided by the sum of all weights."`

@@ -18,8 +18,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// terms are the flags of all commits, to cards and to draws.
-type terms struct {
+// commitFlags are the flags of all commits, to cards and to draws.
+type commitFlags struct {
 	Table      string    `required:"" placeholder:"NAME" help:"The table. Its shuffles and draws are numbered 1, 2, 3 without gaps."`
 	Slot       []string  `sep:"none" placeholder:"HASH" help:"A player's slot hash, as shuffled slot new prints it. Repeat it for each player: the order counts."`
 	Beacon     roundFlag `help:"Plan a round of drand's quicknet: --beacon=ROUND, or --beacon for a round some seconds from now."`
@@ -57,13 +57,13 @@ func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
 }
 
 // key returns the idempotency key. It makes one if none is given.
-func (t *terms) key() string {
+func (t *commitFlags) key() string {
 	t.Idempotent = cmp.Or(t.Idempotent, client.NewKey())
 	return t.Idempotent
 }
 
 // plan returns the mix plan, nil for none.
-func (t *terms) plan(cut bool) (*client.MixPlan, error) {
+func (t *commitFlags) plan(cut bool) (*client.MixPlan, error) {
 	if len(t.Slot) == 0 && !t.Beacon.asked && !cut && !t.CoDealer {
 		return nil, nil
 	}
@@ -91,7 +91,7 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 }
 
 // read reads the plan, the terms and the close-by, each nil if no flag gives it.
-func (t *terms) read(cut bool, now time.Time) (p *client.MixPlan, of *client.BoundTerms, by *client.Timestamp,
+func (t *commitFlags) read(cut bool, now time.Time) (p *client.MixPlan, of *client.BoundTerms, by *client.Timestamp,
 	err error) {
 	if p, err = t.plan(cut); err == nil {
 		of, err = t.bound()
@@ -104,7 +104,7 @@ func (t *terms) read(cut bool, now time.Time) (p *client.MixPlan, of *client.Bou
 }
 
 // unknown tells with which key a request is repeated whose answer was lost.
-func (t *terms) unknown(s term.Streams, err error) {
+func (t *commitFlags) unknown(s term.Streams, err error) {
 	if client.Unknown(err) {
 		fmt.Fprintf(s.Err, "shuffled: it is not known whether the request was done: repeat the command with --again --idempotency-key %s\n",
 			term.Visible(t.Idempotent))
@@ -119,7 +119,7 @@ type committed struct {
 }
 
 // commit asks the daemon to commit to one shuffle, and shows the answer.
-func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
+func (t *commitFlags) commit(ctx context.Context, r *remote.Flags, s term.Streams,
 	call func(context.Context, *client.Client) (*client.Committed, error), what, runs string) error {
 	var made *client.Committed
 	return remote.Ask(ctx, r, s, func(d *client.Client) (_ committed, err error) {
@@ -139,7 +139,7 @@ func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
 }
 
 // announce says what was committed, and what can follow.
-func (t *terms) announce(s term.Streams, made *client.Committed, what, runs string) {
+func (t *commitFlags) announce(s term.Streams, made *client.Committed, what, runs string) {
 	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
 	s.Fact("commitment", "%s", made.Commitment)
 	s.Fact("deck root", "%s", made.DeckRoot)

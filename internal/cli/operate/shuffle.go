@@ -16,7 +16,7 @@ import (
 // ShuffleCmd is shuffled shuffle.
 type ShuffleCmd struct {
 	remote.Flags
-	terms
+	commitFlags
 	Deck      string `placeholder:"DECK" xor:"deck" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
 	Parent    uint64 `placeholder:"ID" xor:"deck" help:"Shuffle cards of this open shuffle again: those that were not dealt, or those of --positions. The open shuffle ends as continued."`
 	Positions string `placeholder:"LIST" help:"With --parent: the positions in its committed order whose cards are shuffled, such as 0,5,9-51. Dealt cards that were returned may be among them."`

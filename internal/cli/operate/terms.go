@@ -65,7 +65,7 @@ func (c *termsPutCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 // bound reads --terms: KIND:HASH, and for a list of tickets its count after that.
-func (c *terms) bound() (*client.BoundTerms, error) {
+func (c *commitFlags) bound() (*client.BoundTerms, error) {
 	if c.Terms == "" {
 		return nil, nil
 	}

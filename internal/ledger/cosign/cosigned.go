@@ -273,9 +273,9 @@ func (w *Rounds) Witnesses() []WitnessState {
 	r := &w.roll
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	states := make([]WitnessState, 0, len(r.asked))
+	states := make([]WitnessState, 0, len(r.contacts))
 	shown := make(map[string]bool)
-	for _, one := range r.asked {
+	for _, one := range r.contacts {
 		s := WitnessState{Size: one.size, Err: one.err}
 		keyed := one.witness.Name + fmt.Sprintf("+%08x", one.witness.Key.KeyHash())
 		for _, s.Name = range []string{one.witness.Name, keyed, keyed + " " + one.witness.URL} {

@@ -185,8 +185,8 @@ const (
 	missedRounds = 10
 )
 
-// asked is a witness that is asked, at one address.
-type asked struct {
+// contact is a witness that is asked, at one address.
+type contact struct {
 	witness trust.Witness
 	size    uint64 // of the newest head that it cosigned for this daemon
 	err     error  // why it did not cosign the newest head that it was asked for; nil: it did
@@ -205,9 +205,9 @@ type WitnessState struct {
 type roll struct {
 	l *core
 
-	mu     sync.Mutex
-	asked  []*asked                                   // each at one address
-	doubts map[gateway.Address]*gateway.Contradiction // of witnesses that have seen another history
+	mu       sync.Mutex
+	contacts []*contact                                 // each at one address
+	doubts   map[gateway.Address]*gateway.Contradiction // of witnesses that have seen another history
 }
 
 // call makes these the witnesses that are asked. If a witness that is no longer asked doubts,
@@ -215,25 +215,25 @@ type roll struct {
 func (r *roll) call(named []trust.Witness) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.asked
-	r.asked = nil
+	before := r.contacts
+	r.contacts = nil
 	for _, one := range named {
 		a := find(before, gateway.AddressOf(one))
 		if a == nil {
-			a = &asked{witness: one, err: errors.New("not asked yet")}
+			a = &contact{witness: one, err: errors.New("not asked yet")}
 		}
-		r.asked = append(r.asked, a)
+		r.contacts = append(r.contacts, a)
 	}
 	for at, c := range r.doubts {
-		if c.Seen == nil && find(r.asked, at) == nil {
+		if c.Seen == nil && find(r.contacts, at) == nil {
 			delete(r.doubts, at)
 		}
 	}
 }
 
 // find returns the witness at an address, nil for none.
-func find(list []*asked, at gateway.Address) *asked {
-	i := slices.IndexFunc(list, func(a *asked) bool { return gateway.AddressOf(a.witness) == at })
+func find(list []*contact, at gateway.Address) *contact {
+	i := slices.IndexFunc(list, func(a *contact) bool { return gateway.AddressOf(a.witness) == at })
 	if i < 0 {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (r *roll) note(a gateway.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := gateway.AddressOf(a.Witness)
-	one := find(r.asked, at)
+	one := find(r.contacts, at)
 	if one == nil {
 		return
 	}
@@ -299,7 +299,7 @@ func (w *Rounds) Doubt(ctx context.Context, head ledger.Head) *gateway.Contradic
 
 // tell logs why a witness did not cosign, if the reason is new; and not too often, for a
 // witness can make up a reason for every head. The caller holds the lock.
-func (r *roll) tell(one *asked) {
+func (r *roll) tell(one *contact) {
 	if one.err == nil {
 		one.told = ""
 		return
