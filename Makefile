@@ -37,9 +37,9 @@ check:
 # All packages on a real PostgreSQL, found or installed if that is allowed. -short leaves
 # out tests that take minutes: damage of every kind, kills under load, samples. SHORT_SKIP
 # leaves out ledgers of many entries, the most keys that a file may hold, the store through
-# poolers, TestSelfTestsStop, which make compliance runs, what make web runs: TestGames and
-# comparisons of the two implementations, and what make lint runs: READS. PERF leaves out lost servers.
-SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth|TestRules|TestFilesPointDown)$$
+# poolers, what make web runs: TestGames and comparisons of the two implementations, and what make
+# lint runs: READS. PERF leaves out lost servers.
+SHORT_SKIP = ^(TestLong|TestManyHandovers|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth|TestRules|TestFilesPointDown)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores, those of LONG first, so that none of them is left alone at the end, and the modules
