@@ -217,9 +217,9 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	if req.Tables != nil && (len(c.Tables) == 0 || len(c.Tables) > audit.MaxTables) {
 		return nil, refuseValue("tables", "must have 1 to 256 tables, or be left out for all tables")
 	}
-	hash, err := decodeHash("hash", *req.Hash)
-	if err != nil {
-		return nil, err
+	var hash [32]byte
+	if err := decodeOctets(hash[:], *req.Hash); err != nil {
+		return nil, refuseValue("hash", err.Error())
 	}
 	c.Digest = c.Opens(hash)
 	return c, nil

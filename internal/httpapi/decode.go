@@ -55,7 +55,11 @@ func decodeBytes(body []byte, v any, o ...json.Options) error {
 		if errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
 			return &refusal{code: CodeDuplicateMember, field: field, detail: named(field) + " stands twice"}
 		}
-		return &refusal{code: CodeInvalidJSON, field: field, detail: syntaxDetail(syntactic)}
+		detail := fmt.Sprintf("The JSON is malformed at byte %d", syntactic.ByteOffset)
+		if errors.Is(syntactic.Err, io.ErrUnexpectedEOF) {
+			detail = "The JSON value is cut short"
+		}
+		return &refusal{code: CodeInvalidJSON, field: field, detail: detail}
 	}
 	return &refusal{code: CodeInvalidJSON}
 }
@@ -88,13 +92,6 @@ func valueDetail(e *json.SemanticError) string {
 		return "must be a whole number in its range"
 	}
 	return wanted(e.GoType)
-}
-
-func syntaxDetail(e *jsontext.SyntacticError) string {
-	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
-		return "The JSON value is cut short"
-	}
-	return fmt.Sprintf("The JSON is malformed at byte %d", e.ByteOffset)
 }
 
 // fieldName turns a JSON pointer into the spelling of problem documents: runs[2].count.

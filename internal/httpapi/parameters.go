@@ -150,14 +150,6 @@ type Hash = string
 
 func encodeHash(h [32]byte) Hash { return base64.StdEncoding.EncodeToString(h[:]) }
 
-// decodeHash reads a hash in its one spelling.
-func decodeHash(field string, text Hash) (h [32]byte, err error) {
-	if err := decodeOctets(h[:], text); err != nil {
-		return [32]byte{}, refuseValue(field, err.Error())
-	}
-	return h, nil
-}
-
 // decodeOctets fills an array with the bytes of a text in its one spelling. The error is a rule.
 func decodeOctets(array []byte, text string) error {
 	b, err := base64.StdEncoding.Strict().DecodeString(text)

@@ -310,11 +310,8 @@ func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, m
 			break
 		}
 	}
-	if len(list) > q.Limit {
-		list = list[:q.Limit]
-	}
-	if len(list) == q.Limit {
-		return list, list[len(list)-1].ID + 1, nil
+	if len(list) >= q.Limit {
+		return list[:q.Limit], list[q.Limit-1].ID + 1, nil
 	}
 	return list, by.From, nil
 }

@@ -62,7 +62,10 @@ func (c *Common) AccessHead(ctx context.Context, id ledger.ID) (ledger.AccessHea
 // AccessRecords implements [ledger.AccessStore].
 func (c *Common) AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error) {
 	from, to := max(q.From, q.After.Time), cmp.Or(q.To, math.MaxInt64)
-	return All(ctx, c.db.Query, scanAccess, SQLAccess, int64(id), from, to, q.After.Time, q.After.Request, q.Limit)
+	return All(ctx, c.db.Query, func(row Scanner) (a ledger.Access, err error) {
+		err = row.Scan(&a.Time, &a.Request, &a.Token, &a.Method, &a.Path)
+		return a, err
+	}, SQLAccess, int64(id), from, to, q.After.Time, q.After.Request, q.Limit)
 }
 
 // CountAccess implements [ledger.AccessStore].
@@ -90,9 +93,4 @@ func scanAccessHead(row Scanner) (ledger.AccessHead, error) {
 		return ledger.AccessHead{}, errors.New("the newest access record has no number or no hash")
 	}
 	return ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}.Next(a), nil
-}
-
-func scanAccess(row Scanner) (a ledger.Access, err error) {
-	err = row.Scan(&a.Time, &a.Request, &a.Token, &a.Method, &a.Path)
-	return a, err
 }

@@ -45,7 +45,10 @@ type Exec func(ctx context.Context, sql string, args ...any) (int64, error)
 
 // Ledgers implements [ledger.Store].
 func (c *Common) Ledgers(ctx context.Context) ([]ledger.Info, error) {
-	return All(ctx, c.db.Query, scanInfo, SQLLedgers)
+	return All(ctx, c.db.Query, func(row Scanner) (i ledger.Info, err error) {
+		err = row.Scan(&i.Name, &i.Origin)
+		return i, err
+	}, SQLLedgers)
 }
 
 // Rows implements [ledger.Store]. A range of more than one part ends at the ledger's size of the moment: entries below
@@ -124,7 +127,10 @@ func (c *Common) EntryAt(ctx context.Context, id ledger.ID, size uint64, time in
 // Commits implements [ledger.CommitFinder].
 func (c *Common) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) ([]ledger.CommitEntry, error) {
 	sql, args := commitsOf(id, q)
-	list, err := All(ctx, c.db.Query, scanCommit, sql, args...)
+	list, err := All(ctx, c.db.Query, func(row Scanner) (c ledger.CommitEntry, err error) {
+		err = row.Scan(&c.Index, &c.Commit, &c.Close)
+		return c, err
+	}, sql, args...)
 	outside := func(c ledger.CommitEntry) bool { return c.Index < q.From || c.Index >= q.To }
 	return slices.DeleteFunc(list, outside), err
 }

@@ -137,13 +137,3 @@ func ScanHead(row Scanner) (h ledger.Head, err error) {
 	h.Root = tlog.Hash(root)
 	return h, nil
 }
-
-func scanInfo(row Scanner) (i ledger.Info, err error) {
-	err = row.Scan(&i.Name, &i.Origin)
-	return i, err
-}
-
-func scanCommit(row Scanner) (c ledger.CommitEntry, err error) {
-	err = row.Scan(&c.Index, &c.Commit, &c.Close)
-	return c, err
-}

@@ -22,7 +22,10 @@ const maxRequests = 256
 func (w *Witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	a := w.answer(rw, r)
-	rw.Header().Set("Content-Type", a.contentType())
+	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if a.isSize {
+		rw.Header().Set("Content-Type", "text/x.tlog.size")
+	}
 	rw.Header().Set("X-Content-Type-Options", "nosniff")
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.WriteHeader(a.status)
@@ -41,13 +44,6 @@ type answer struct {
 	route   string // add-checkpoint, checkpoint, healthz or ""
 	about   submission
 	problem error
-}
-
-func (a answer) contentType() string {
-	if a.isSize {
-		return "text/x.tlog.size"
-	}
-	return "text/plain; charset=utf-8"
 }
 
 // plain is an answer in plain text.

@@ -241,9 +241,7 @@ func (r *DrawsRequest) stops() (names []string, err error) {
 			return nil, Invalid(fmt.Sprintf("wheel[%d].weight", i),
 				fmt.Sprintf("must be at least 1, and the sum of all weights at most %d", shuffle.MaxCards))
 		}
-		for range s.Weight {
-			names = append(names, s.Label)
-		}
+		names = append(names, slices.Repeat([]string{s.Label}, s.Weight)...)
 	}
 	return names, nil
 }

@@ -90,18 +90,6 @@ func (l *Ledger) signersFor(keys []note.Verifier) (signers []note.Signer) {
 	return signers
 }
 
-// ownKeys returns verifiers for all private keys that are available.
-func (l *Ledger) ownKeys() (keys []note.Verifier) {
-	for _, s := range l.cfg.Signers {
-		if knows, ok := s.(verifying); ok {
-			keys = append(keys, knows.Verifier())
-		} else {
-			keys = append(keys, ownKey{s})
-		}
-	}
-	return keys
-}
-
 // verifying is a signer of ML-DSA-44: no two of its signatures are alike.
 type verifying interface{ Verifier() note.Verifier }
 
@@ -110,9 +98,6 @@ type verifying interface{ Verifier() note.Verifier }
 type ownKey struct{ note.Signer }
 
 func (k ownKey) Verify(msg, sig []byte) bool {
-	if public, ok := k.Signer.(note.Verifier); ok { // another process has the private half
-		return public.Verify(msg, sig)
-	}
 	again, err := k.Sign(msg)
 	return err == nil && bytes.Equal(again, sig)
 }
@@ -120,7 +105,18 @@ func (k ownKey) Verify(msg, sig []byte) bool {
 // markKeys are the keys that may have signed the high-water mark: all that the ledger ever had,
 // and all that are available here.
 func (l *Ledger) markKeys() []note.Verifier {
-	return append(trust.Verifiers(l.shown.Keys.Load().Signing), l.ownKeys()...)
+	keys := trust.Verifiers(l.shown.Keys.Load().Signing)
+	for _, s := range l.cfg.Signers {
+		switch s := s.(type) {
+		case verifying:
+			keys = append(keys, s.Verifier())
+		case note.Verifier: // another process has the private half
+			keys = append(keys, s)
+		default:
+			keys = append(keys, ownKey{s})
+		}
+	}
+	return keys
 }
 
 // witnessedKeys are the keys under which a checkpoint that a witness shows is evidence of
