@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -288,7 +289,7 @@ func plant(t *testing.T, db rawDB) (secrets []secret) {
 	t.Helper()
 	found := 0
 	for _, column := range db.columns() {
-		if contains(exportedColumns, column) || contains(plainColumns, column) {
+		if slices.Contains(exportedColumns, column) || slices.Contains(plainColumns, column) {
 			continue
 		}
 		kind, ok := plantedColumns[column]
@@ -326,10 +327,6 @@ func plant(t *testing.T, db rawDB) (secrets []secret) {
 		t.Fatalf("%d of %d columns found", found, len(plantedColumns))
 	}
 	return secrets
-}
-
-func contains(list []string, s string) bool {
-	return strings.Contains("\n"+strings.Join(list, "\n")+"\n", "\n"+s+"\n")
 }
 
 // TestExportKilled kills exports with SIGKILL at random moments. The next one ends with the same bytes as one that

@@ -83,24 +83,20 @@ const (
 	endDrawn = 2
 )
 
-// Find returns the index in the plan of the first source of a kind, −1 for none.
-func (c *Context) Find(s Source) int {
-	return slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == s })
-}
-
-// source returns the first source of a kind in the plan; ok is false for none.
-func (c *Context) source(s Source) (p Planned, ok bool) {
-	if i := c.Find(s); i >= 0 {
-		return c.Plan[i], true
+// Find returns the first source of a kind in the plan; ok is false for none.
+func (c *Context) Find(s Source) (p Planned, ok bool) {
+	i := slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == s })
+	if i < 0 {
+		return p, false
 	}
-	return p, false
+	return c.Plan[i], true
 }
 
 // Beacon returns the beacon of the plan; ok is false if there is none.
-func (c *Context) Beacon() (p Planned, ok bool) { return c.source(SourceBeacon) }
+func (c *Context) Beacon() (p Planned, ok bool) { return c.Find(SourceBeacon) }
 
 // CoDealer returns the co-dealer's commit that the plan names; ok is false if it names none.
-func (c *Context) CoDealer() (p Planned, ok bool) { return c.source(SourceCoDealer) }
+func (c *Context) CoDealer() (p Planned, ok bool) { return c.Find(SourceCoDealer) }
 
 // Mixed returns the sources of the plan that have a value in the mix: all but a co-dealer.
 func (c *Context) Mixed() []Planned {

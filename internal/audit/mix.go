@@ -2,6 +2,7 @@ package audit
 
 import (
 	"crypto/sha256"
+	"slices"
 )
 
 // Mix reveals every value of a plan (docs/SPEC.md section 5.4).
@@ -21,6 +22,15 @@ type MixValue struct {
 
 // Type returns TypeMix.
 func (*Mix) Type() Type { return TypeMix }
+
+// Beacon returns the beacon's signature, nil without one. Its place in the plan is another, behind a co-dealer.
+func (m *Mix) Beacon() *[48]byte {
+	i := slices.IndexFunc(m.Values, func(v MixValue) bool { return v.Source == SourceBeacon })
+	if i < 0 {
+		return nil
+	}
+	return &m.Values[i].Beacon
+}
 
 func (m *Mix) fields(k *coder) {
 	k.u64("shuffle", &m.Shuffle)

@@ -7,6 +7,7 @@
 package beacon
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -32,12 +33,9 @@ const quicknetKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e76
 
 // publicKey returns quicknet's key: in G2, for signatures in G1. It is read when it is first needed.
 var publicKey = sync.OnceValue(func() *bls.PublicKey[bls.KeyG2SigG1] {
-	encoded, err := hex.DecodeString(quicknetKey)
-	if err != nil {
-		panic("beacon: " + err.Error())
-	}
 	key := new(bls.PublicKey[bls.KeyG2SigG1])
-	if err := key.UnmarshalBinary(encoded); err != nil {
+	encoded, err := hex.DecodeString(quicknetKey)
+	if err = cmp.Or(err, key.UnmarshalBinary(encoded)); err != nil {
 		panic("beacon: " + err.Error())
 	}
 	return key
@@ -63,8 +61,9 @@ func Verify(round uint64, signature [Size]byte) error {
 // the value of a beacon or slot when it committed; nil means nothing. A shuffle of which it could
 // choose something has the level mixed for nobody (docs/SPEC.md section 10.5).
 func Steered(c *audit.Context) error {
+	_, cut := c.Find(audit.SourceCut)
 	switch {
-	case c.Find(audit.SourceCut) >= 0:
+	case cut:
 		return errors.New("the cut could be chosen when all else was known")
 	case c.Parent != nil:
 		return errors.New("which cards went into a child was chosen by someone who knew the parent's order")

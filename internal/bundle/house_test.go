@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -345,8 +344,4 @@ func same(t testing.TB, got, want string) {
 
 func short(s string) string { return s[:min(len(s), 100)] }
 
-func sorted(m map[string]string) []string {
-	names := slices.Collect(maps.Keys(m))
-	sort.Strings(names)
-	return names
-}
+func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

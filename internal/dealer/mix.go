@@ -21,7 +21,7 @@ const beaconLead = 9000
 // checkRound fills in the round of a beacon that the request left open, and refuses a round that comes out at close_by
 // or later: it could not be revealed.
 func (d *Dealer) checkRound(c *audit.Context, closeBy *api.Time) error {
-	i := c.Find(audit.SourceBeacon)
+	i := slices.IndexFunc(c.Plan, func(p audit.Planned) bool { return p.Source == audit.SourceBeacon })
 	if i < 0 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record.Record, r
 }
 
 func (d *Dealer) mixAgain(ctx context.Context, r *record.Record, req api.MixRequest) (api.Mix, error) {
-	if !slices.Equal(req.Values(cmp.Or(req.Beacon, signatureIn(r.Mix))), r.Mix.Values) {
+	if !slices.Equal(req.Values(cmp.Or(req.Beacon, r.Mix.Beacon())), r.Mix.Values) {
 		return api.Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", api.ErrRepeated, r.ID)
 	}
 	answered, receipt, err := again(ctx, r.RowOf(audit.TypeMix), d.cfg.Ledger.FirstReceipt)
@@ -115,14 +115,4 @@ func (d *Dealer) fetch(ctx context.Context, round uint64) (signature [48]byte, e
 		return signature, errors.Join(fmt.Errorf("%w: round %d", api.ErrBeaconEarly, round), err)
 	}
 	return signature, nil
-}
-
-// signatureIn returns the beacon's signature among the values of a mix, nil without one.
-func signatureIn(m *audit.Mix) *[48]byte {
-	for i := range m.Values {
-		if m.Values[i].Source == audit.SourceBeacon {
-			return &m.Values[i].Beacon
-		}
-	}
-	return nil
 }

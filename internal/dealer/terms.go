@@ -50,7 +50,7 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 		if !c.IsNumbers() || t.Count != uint64(c.Of) {
 			return api.Invalid("terms.count", "must be the same as numbers.of: each ticket has one number")
 		}
-		if c.Production && c.Find(audit.SourceBeacon) < 0 {
+		if _, ok := c.Beacon(); c.Production && !ok {
 			return api.Invalid("mix", "must have a beacon when tickets are drawn in production: without it the house, "+
 				"which knows the list, could choose the winner")
 		}

@@ -36,15 +36,11 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 	if l.told != nil {
 		l.told.Mix = m
 	}
-	c := o.Commit().Context
-	plan, i := c.Plan, c.Find(audit.SourceBeacon)
-	if i < 0 || i >= len(m.Values) || m.Values[i].Source != audit.SourceBeacon {
+	p, planned := o.Commit().Context.Beacon()
+	if !planned || p.Chain != audit.Quicknet {
 		return
 	}
-	if plan[i].Chain != audit.Quicknet {
-		return
-	}
-	x := beaconValue{plan[i].Round, m.Values[i].Beacon}
+	x := beaconValue{p.Round, *m.Beacon()}
 	l.Beacon = f.check(x)
 	f.batch.rounds = append(f.batch.rounds, mixCheck{x, l.Beacon, m.Shuffle, index})
 }

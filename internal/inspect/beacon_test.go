@@ -195,14 +195,16 @@ func TestForgedBeacon(t *testing.T) {
 	}
 }
 
-// TestForgedTwice: a value that many mixes share is checked once, and each of them is at fault.
+// TestForgedTwice: a value that many mixes share is checked once, and each of them is at fault, also with a co-dealer.
 func TestForgedTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	g := inspecttest.Plain()
+	g.MixModes = 15
 	l := inspecttest.NewAt(dir, "twice", g, beacon.TimeOf(inspecttest.Round.Round)*1000-60_000)
+	l.PinCoDealer()
 	for i := range 5 {
-		s := l.Commit("t1", inspecttest.Quicknet)
+		s := l.Commit("t1", []inspecttest.Wish{inspecttest.Quicknet, inspecttest.Blind}[:1+i/3]...)
 		if i%2 == 0 {
 			s.Light = beacontest.Signature(1)
 		}

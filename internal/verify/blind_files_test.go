@@ -53,6 +53,12 @@ func blindFiles(t testing.TB, add adder) {
 		play(seat("a", 2)).play(board(4)).end()
 	blindly("blind-mixed", "a slot and a cut alongside the co-dealer", p)
 
+	p = blind(open(t, withPin), coDealer(t), sixCards, func(c *audit.Context) {
+		c.Plan = []audit.Planned{planBeacon, planCut}
+	})
+	p.mixed(valueBeacon, audit.MixValue{Source: audit.SourceCut, Cut: 2}).play(seat("a", 2), board(4)).end()
+	blindly("blind-beacon", "a beacon and a cut alongside the co-dealer", p)
+
 	p = hand(t).play(ofRound(1, seat("a", 1))).play(ofRound(1, seat("b", 1)), ofRound(2, board(1))).end()
 	blindly("blind-rounds", "two rounds, which the house asked for", p)
 	p = blind(open(t, withPin), coDealer(t), nil).play(board(1)).play(board(2)).end()

@@ -11,18 +11,16 @@ import (
 
 // beacon checks the value of the plan's beacon: that it is the one signature that the chain makes of the planned round.
 func (t *transcript) beacon() (string, error) {
-	i := t.commit.Context.Find(audit.SourceBeacon)
-	if i < 0 {
-		return "", notChecked("no beacon in the plan")
-	}
-	p := t.commit.Context.Plan[i]
+	p, planned := t.commit.Context.Beacon()
 	switch {
+	case !planned:
+		return "", notChecked("no beacon in the plan")
 	case p.Chain != audit.Quicknet:
 		return "", notChecked("a beacon chain that this version does not know: the value may be anything")
 	case t.mix == nil:
 		return "", notChecked("the value comes with the mix")
 	}
-	if err := beacon.Verify(p.Round, t.mix.Values[i].Beacon); err != nil {
+	if err := beacon.Verify(p.Round, *t.mix.Beacon()); err != nil { // that there is one is a rule of the mix
 		return "", err
 	}
 	t.round = p.Round
@@ -91,7 +89,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		} else {
 			everybody = fmt.Errorf("the quorum saw the commit by %s, and not before the round came out", witnessed)
 		}
-	} else if t.commit.Context.Find(audit.SourceBeacon) >= 0 {
+	} else if _, planned := t.commit.Context.Beacon(); planned {
 		return nil, errors.New("the beacon's value may be anything, and could be chosen when the slots were known")
 	}
 	for _, i := range t.mine {

@@ -3,7 +3,7 @@ import { signedRound } from "../verify/beacon.ts";
 import { equal, fromBase64 } from "../verify/bytes.ts";
 import { BEACON, CARDS, CUT, NUMBERS, PUBLIC, TAPE, SEALED } from "../verify/codes.ts";
 import { numbers, positions, ranges, recompute, tapeLength } from "../verify/draws.ts";
-import { mixSeed, mixedPlaces, shifts } from "../verify/mix.ts";
+import { mixSeed, mixValue, mixedPlaces, shifts } from "../verify/mix.ts";
 import { commitment, deckRoot, opens, salts } from "../verify/openings.ts";
 import type { Bytes, Commit, Context, Mix, ShownCard, Tape } from "../verify/types.ts";
 import type { Card, Shuffle } from "./api.gen.ts";
@@ -125,15 +125,15 @@ export class Committed {
 
   // takeMix keeps a mix whose values fit the plan. It gives what is wrong with the beacon's value, or "".
   async takeMix(mix: Mix): Promise<string> {
-    const at = this.context.plan.findIndex((p) => p.source === BEACON);
-    if (at >= 0 && !(await signedRound(this.context.plan[at]!.round!, mix.values[at]!.value!)))
+    const planned = this.context.plan.find((p) => p.source === BEACON);
+    if (planned && !(await signedRound(planned.round!, mixValue(mix.values, BEACON)!.value!)))
       return "the beacon's value is not the signature of its round";
     const seed = mixSeed(this.entry, mix.values);
     if (this.isDraw) {
       this.shift = await shifts(seed, ranges(this.context));
       this.order = Array.from({ length: this.places }, (_, i) => i);
     } else {
-      this.order = await mixedPlaces(seed, this.places, mix.values.find((v) => v.source === CUT)?.cut ?? 0);
+      this.order = await mixedPlaces(seed, this.places, mixValue(mix.values, CUT)?.cut ?? 0);
     }
     this.mix = mix;
     return "";

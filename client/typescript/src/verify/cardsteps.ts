@@ -6,7 +6,7 @@ import { likeness } from "./decks.ts";
 import { numbers, positions, ranges } from "./draws.ts";
 import { Fault } from "./errors.ts";
 import { isPublic } from "./legality.ts";
-import { mixSeed, mixedPlaces, shifts } from "./mix.ts";
+import { mixSeed, mixValue, mixedPlaces, shifts } from "./mix.ts";
 import { opens } from "./openings.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import type { Made } from "./tree.ts";
@@ -131,7 +131,7 @@ async function movePlaces(s: Whole): Promise<void> {
     const ks = ranges(s.context), shift = await shifts(seed, ks);
     s.shown = (card) => 1 + (card.value - 1 + shift[card.position]!) % ks[card.position]!;
   } else {
-    const cut = values.find((v) => v.source === CUT)?.cut ?? 0;
+    const cut = mixValue(values, CUT)?.cut ?? 0;
     const order = await mixedPlaces(seed, s.context.m, cut);
     s.positionAt = (place) => order[place]!;
   }

@@ -5,7 +5,7 @@ import { BEACON, SLOT } from "./codes.ts";
 import { bigEndian, canEd25519, ed25519, strongKey } from "./curves.ts";
 import { Fault, Unknown } from "./errors.ts";
 import { ED25519, ML_DSA, noteKey } from "./keys.ts";
-import { slotHash } from "./mix.ts";
+import { mixValue, slotHash } from "./mix.ts";
 import { MLDSA_SIGNATURE, cosignedMessage, mldsa } from "./mldsa.ts";
 import { isMet } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
@@ -206,12 +206,12 @@ export function stepSlots(s: State): Outcome {
 
 // stepBeacon checks that the beacon's value is the one signature of the planned round.
 export async function stepBeacon(s: Whole): Promise<Outcome> {
-  const { plan } = s.context, at = plan.findIndex((p) => p.source === BEACON), planned = plan[at];
+  const planned = s.context.plan.find((p) => p.source === BEACON);
   if (!planned) return skip("no beacon in the plan");
   if (!isQuicknet(planned)) return skip("a beacon chain that this version does not know: the value may be anything");
   if (!s.mix) return skip("the value comes with the mix");
   const round = planned.round!;
-  if (!await signedRound(round, s.mix.entry.mix.values[at]!.value!)) throw new Fault(`round ${round}: not the chain's signature of that round`);
+  if (!await signedRound(round, mixValue(s.mix.entry.mix.values, BEACON)!.value!)) throw new Fault(`round ${round}: not the chain's signature of that round`);
   s.round = round;
   return `the value is quicknet's signature of round ${round}, which came out at ${time(roundTime(round) * 1000)}`;
 }

@@ -10,6 +10,9 @@ import type { Bytes, Context, MixValue } from "./types.ts";
 // mixed gives the sources of a plan that have a value: all except a co-dealer.
 export const mixed = ({ plan }: Context) => plan.filter((p) => p.source !== CO_DEALER);
 
+// mixValue finds the first value of a kind. Its place is not that in the plan, where a co-dealer may stand in front.
+export const mixValue = (values: MixValue[], source: number) => values.find((v) => v.source === source);
+
 export const slotHash = (origin: string, table: string, secret: Bytes) => sha256(label("slot"), str8(origin), str8(table), secret);
 
 export const mixSeed = (commitEntry: Bytes, values: MixValue[]) =>
