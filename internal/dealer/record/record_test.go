@@ -49,6 +49,9 @@ func TestHeld(t *testing.T) {
 				t.Fatalf("%+v: another shuffle was held: %+v", recipe, got)
 			}
 			got.Wipe()
+			if len(bytes.Trim(slices.Concat(got.Tape, got.Tree.Salts), "\x00")) > 0 || slices.Max(got.Values) > 0 {
+				t.Errorf("%+v: what was opened is not wiped", recipe)
+			}
 		}
 		if bytes.Contains(r.held, tape[:16]) {
 			t.Errorf("%+v: the tape is held in the clear", recipe)
