@@ -18,11 +18,11 @@ import (
 // machine watches what a daemon needs of its host: certificates, descriptors, memory, disk and clock. It has
 // figures of them, and readiness shows what needs attention.
 type machine struct {
-	*serving.Certificates // nil without TLS
-	cfg                   *config.Config
-	memory                uint64 // bytes that this process may take; 0 if unknown
-	log                   *slog.Logger
-	seen                  atomic.Pointer[sight]
+	*serving.Certificates
+	cfg    *config.Config
+	memory uint64 // bytes that this process may take; 0 if unknown
+	log    *slog.Logger
+	seen   atomic.Pointer[sight]
 }
 
 // sight is the result of one look. What could not be found out is absent.

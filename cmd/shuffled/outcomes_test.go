@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/entropy"
@@ -138,7 +139,8 @@ func (s *sandbox) until(n int) []audit.Event {
 // figures are what /metrics shows of the monitor: by name and labels, without those that are 0.
 func (s *sandbox) figures() map[string]float64 {
 	s.t.Helper()
-	shown := newFigures(newMachine(s.cfg, nil, 0, slog.New(slog.DiscardHandler)), selftest.Passed{})
+	none, _ := serving.OpenCertificates(s.cfg.TLS, nil)
+	shown := newFigures(newMachine(s.cfg, none, 0, slog.New(slog.DiscardHandler)), selftest.Passed{})
 	shown.house.Store(s.house)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(shown, shown.seconds, shown.entries)

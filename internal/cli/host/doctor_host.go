@@ -140,7 +140,8 @@ func (d *doctor) certificate() {
 	if d.failed("certificate", cure, err) {
 		return
 	}
-	if c == nil {
+	served := c.TLS()
+	if served == nil {
 		if host, _, err := net.SplitHostPort(d.cfg.Listen); err == nil && host != "localhost" &&
 			!net.ParseIP(host).IsLoopback() {
 			d.warn("certificate", "set [tls], or listen on 127.0.0.1 behind a proxy that ends TLS",
@@ -150,9 +151,8 @@ func (d *doctor) certificate() {
 		}
 		return
 	}
-	certificates := c.TLS().Certificates[0]
-	leaf, chain := certificates.Leaf, x509.NewCertPool()
-	for _, der := range certificates.Certificate[1:] {
+	leaf, chain := served.Certificates[0].Leaf, x509.NewCertPool()
+	for _, der := range served.Certificates[0].Certificate[1:] {
 		if c, err := x509.ParseCertificate(der); err == nil {
 			chain.AddCert(c)
 		}

@@ -47,7 +47,7 @@ type Certificates struct {
 	refused atomic.Uint64
 }
 
-// loaded is what the files held.
+// loaded is what the files held: zero if no certificate is configured.
 type loaded struct {
 	config *tls.Config
 	ends   map[string]time.Time // the earliest end of each file's certificates
@@ -55,13 +55,14 @@ type loaded struct {
 	files  []fs.FileInfo
 }
 
-// OpenCertificates reads the files. It returns nil if no certificate is configured, and an error for a
-// certificate that has ended or has not begun.
+// OpenCertificates reads the files, if a certificate is configured. A certificate that has ended or has not begun is an
+// error.
 func OpenCertificates(files config.TLS, log *slog.Logger) (*Certificates, error) {
-	if files.Cert == "" {
-		return nil, nil
-	}
 	c := &Certificates{files: files, log: log}
+	if files.Cert == "" {
+		c.current.Store(new(loaded))
+		return c, nil
+	}
 	first, err := c.load(time.Now())
 	if err != nil {
 		return nil, err
@@ -73,10 +74,10 @@ func OpenCertificates(files config.TLS, log *slog.Logger) (*Certificates, error)
 // TLS returns the configuration of a server, nil without a certificate. A connection gets what was read last
 // when it began.
 func (c *Certificates) TLS() *tls.Config {
-	if c == nil {
+	t := c.current.Load().config.Clone()
+	if t == nil {
 		return nil
 	}
-	t := c.current.Load().config.Clone()
 	t.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current.Load().config, nil }
 	return t
 }
@@ -84,26 +85,17 @@ func (c *Certificates) TLS() *tls.Config {
 // Ends returns the earliest end of the certificates of each file: "listener" is the listener's chain,
 // "client_ca" the authorities of clients.
 func (c *Certificates) Ends() map[string]time.Time {
-	if c == nil {
-		return nil
-	}
 	return c.current.Load().ends
 }
 
 // Refused returns how often files were read that did not hold.
 func (c *Certificates) Refused() uint64 {
-	if c == nil {
-		return 0
-	}
 	return c.refused.Load()
 }
 
 // Concern says what is wrong with the certificates at a time, "" for nothing. leave says that the daemon must
 // take no more connections.
 func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
-	if c == nil {
-		return "", false
-	}
 	l := c.current.Load()
 	for _, file := range []string{"listener", "client_ca"} {
 		end, ok := l.ends[file]
@@ -122,7 +114,7 @@ func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
 
 // Watch reads the files again when they change, and on SIGHUP, until ctx ends.
 func (c *Certificates) Watch(ctx context.Context) {
-	if c == nil {
+	if c.files.Cert == "" {
 		return // IgnoreHangups still holds
 	}
 	hangups := make(chan os.Signal, 1)
