@@ -120,9 +120,7 @@ func (f *fold) chunk(c *chunk) error {
 func (f *fold) choose(c *chunk) {
 	size, want := f.size, f.newest.Root
 	if c.first+uint64(c.width) < f.size {
-		if size, want = f.judgeOf(c); size == 0 {
-			size = f.size // whose root is not known yet: no choice holds
-		}
+		size, want = f.judgeOf(c) // of size 0 no root is known: no choice holds
 	}
 	c.faults = nil
 	c.reconcile(newTreeHasher(), func(t *subtree) bool {
@@ -138,8 +136,6 @@ func (f *fold) choose(c *chunk) {
 // doubt, size 0 for none. A key that may have been in force signed it: one in force at the
 // beginning of the chunk, a trusted one, or one that an entry not in doubt brings.
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
-	keys := slices.Clone(f.trust.Keys)
-	keys = append(keys, f.signers.Load().keys...)
 	last, brought := c.first, trust.History{Origin: f.newest.Origin}
 	for i := range c.other {
 		if c.tree[0][i] != c.other[i] {
@@ -148,7 +144,7 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 		}
 		brought.Take(c.first+uint64(i), c.entries[i].e)
 	}
-	keys = append(keys, trust.Verifiers(brought.Signing)...)
+	keys := slices.Concat(f.trust.Keys, f.signers.Load().keys, trust.Verifiers(brought.Signing))
 	for i := len(c.points) - 1; i >= 0 && c.points[i].head.Size > last; i-- {
 		if _, err := audit.OpenByAny(c.points[i].Signed, keys...); err == nil {
 			return c.points[i].head.Size, c.points[i].head.Root
