@@ -95,13 +95,10 @@ func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signer
 		if err != nil {
 			return "", nil, agentHint(err)
 		}
-		if origin == "" {
-			origin = s.Name()
-		}
-		if s.Name() != origin {
+		signers = append(signers, s)
+		if origin = signers[0].Name(); s.Name() != origin {
 			return "", nil, fmt.Errorf("%s is a key of %s, and %s is a key of %s: all signing keys of a ledger must have one origin", l.SigningKey, origin, path, s.Name())
 		}
-		signers = append(signers, s)
 	}
 	return origin, signers, nil
 }
