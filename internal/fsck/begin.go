@@ -167,21 +167,17 @@ const witnessPatience = 10 * time.Second
 
 // askWitnesses asks every witness that the ledger names for its newest checkpoint.
 func (s *source) askWitnesses(ctx context.Context) {
-	if s.opts.Witness == nil {
+	if s.opts.Latest == nil {
 		return
 	}
 	asked := make(map[string]bool)
 	for _, w := range s.witnesses {
-		if asked[w.VKey] {
+		if asked[w.VKey] || w.URL == "" {
 			continue
 		}
 		asked[w.VKey] = true
-		witness := s.opts.Witness(w)
-		if witness == nil {
-			continue
-		}
 		patient, cancel := context.WithTimeout(ctx, witnessPatience)
-		b, err := witness.Latest(patient, s.origin)
+		b, err := s.opts.Latest(patient, w, s.origin)
 		cancel()
 		if err != nil {
 			s.say("the witness %s shows no checkpoint: %s", w.Name,

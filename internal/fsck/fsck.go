@@ -21,14 +21,9 @@ type Options struct {
 	Keys   *seal.Keyring // opens sealed tapes; nil: none
 	Mark   string        // high-water mark file; "": none
 
-	// Witness returns a client of a witness of the ledger's policies, or nil if the
-	// witness cannot be reached. nil: witnesses are not asked.
-	Witness func(trust.Witness) Witness
-}
-
-// Witness returns the newest checkpoint that it cosigned for an origin, or gateway.ErrNone.
-type Witness interface {
-	Latest(ctx context.Context, origin string) ([]byte, error)
+	// Latest asks a witness of the ledger's policies that has an address for the newest checkpoint that it cosigned for an
+	// origin. nil: witnesses are not asked.
+	Latest func(ctx context.Context, w trust.Witness, origin string) ([]byte, error)
 }
 
 // seen is a checkpoint of the ledger that is kept elsewhere.

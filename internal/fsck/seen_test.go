@@ -61,9 +61,9 @@ func TestSetBack(t *testing.T) {
 	since.Since = newest.Checkpoint
 	asked := m.options()
 	cosigned := m.cosigned[len(m.cosigned)-1]
-	asked.Witness = func(trust.Witness) fsck.Witness { return told{cosigned.Checkpoint} }
+	asked.Latest = told(cosigned.Checkpoint, nil)
 	silent := m.options()
-	silent.Witness = func(trust.Witness) fsck.Witness { return told{} }
+	silent.Latest = told(nil, gateway.ErrNone)
 
 	wantFault(t, check(t, e, marked), fsck.CodeRollback, head)
 	wantFault(t, check(t, e, since), inspect.CodeSince, "the older checkpoint")
@@ -137,13 +137,9 @@ func TestForgedNewest(t *testing.T) {
 	}
 }
 
-type told struct{ signed []byte }
-
-func (w told) Latest(context.Context, string) ([]byte, error) {
-	if w.signed == nil {
-		return nil, gateway.ErrNone
-	}
-	return w.signed, nil
+// told is what each witness answers.
+func told(signed []byte, err error) func(context.Context, trust.Witness, string) ([]byte, error) {
+	return func(context.Context, trust.Witness, string) ([]byte, error) { return signed, err }
 }
 
 // TestSchema: tables that are not there, or of another shape, are a fault and not a failure to run.

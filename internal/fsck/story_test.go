@@ -73,7 +73,8 @@ func newWriter(dir, seed string, witnesses bool) *writer {
 	g := inspecttest.Plain()
 	g.AuditorKeys = [][]byte{inspecttest.Auditor().Public()}
 	if witnesses {
-		g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
+		g.Policy = bytes.Replace(inspecttest.Policy(false, 2, "w1", "w2", "w3"), []byte("\ngroup"),
+			[]byte(" https://w3.example\ngroup"), 1) // w3 can be asked
 		g.Deals = audit.DealsCosigned
 	}
 	w := &writer{inspecttest.New(dir, seed, g), &material{id: ledger.IDOf(inspecttest.Origin),

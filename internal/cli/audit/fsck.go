@@ -75,16 +75,10 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 
 // options reads the files that the flags name, or else those of the configuration.
 func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
-	own := place.FilesOf(cfg.Data, c.Ledger)
-	o.Ledger, o.Mark = c.Ledger, own.Mark
-	for _, l := range cfg.Ledgers {
-		if l.Name == c.Ledger {
-			o.Mark = l.Mark
-		}
-	}
-	key := c.Key
-	if key == "" && c.Policy == "" && place.Exists(own.VKey) {
-		key = own.VKey
+	o.Ledger, o.Mark = c.Ledger, place.LedgerOf(cfg, c.Ledger).Mark
+	key, own := c.Key, place.FilesOf(cfg.Data, c.Ledger).VKey
+	if key == "" && c.Policy == "" && place.Exists(own) {
+		key = own
 	}
 	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey,
 		Passphrase: c.Passphrase, At: time.Now().UTC().Format(time.RFC3339Nano)}
@@ -93,11 +87,8 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 		return o, err
 	}
 	if c.Witnesses {
-		o.Witness = func(w trust.Witness) fsck.Witness {
-			if w.URL == "" {
-				return nil
-			}
-			return &witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}
+		o.Latest = func(ctx context.Context, w trust.Witness, origin string) ([]byte, error) {
+			return (&witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}).Latest(ctx, origin)
 		}
 	}
 	o.Keys, err = c.sealing(cfg, verify.Passphrase)

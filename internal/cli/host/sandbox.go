@@ -37,13 +37,8 @@ var sandboxRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleR
 func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database, origin string) error {
 	f := place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
-	one := config.Ledger{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark}
-	for _, l := range cfg.Ledgers {
-		if l.Name == SandboxLedger {
-			one.SigningKeys = l.SigningKeys // the keys of a rotation stay
-		}
-	}
-	cfg.Ledgers = []config.Ledger{one}
+	cfg.Ledgers = []config.Ledger{{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark,
+		SigningKeys: place.LedgerOf(cfg, SandboxLedger).SigningKeys}} // the keys of a rotation stay
 	return makeSandbox(ctx, cfg, store, ledger.Info{Name: SandboxLedger, Origin: origin}, f)
 }
 
