@@ -21,8 +21,8 @@ type Options struct {
 	Keys   *seal.Keyring // opens sealed tapes; nil: none
 	Mark   string        // high-water mark file; "": none
 
-	// Latest asks a witness of the ledger's policies that has an address for the newest checkpoint that it cosigned for an
-	// origin. nil: witnesses are not asked.
+	// Latest asks a witness of the ledger's policies that has an address for the newest checkpoint that it cosigned for
+	// an origin. nil: witnesses are not asked.
 	Latest func(ctx context.Context, w trust.Witness, origin string) ([]byte, error)
 }
 

@@ -141,7 +141,8 @@ func TestConcern(t *testing.T) {
 		t.Errorf("with an authority that ends: %q, %v", what, leave)
 	}
 	none, err := OpenCertificates(config.TLS{}, nil)
-	if what, leave := none.Concern(time.Now()); err != nil || what != "" || leave || none.TLS() != nil || none.Ends() != nil {
+	what, leave := none.Concern(time.Now())
+	if err != nil || what != "" || leave || none.TLS() != nil || none.Ends() != nil {
 		t.Error("without a certificate there is a concern")
 	}
 }
