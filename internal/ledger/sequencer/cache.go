@@ -28,7 +28,7 @@ import (
 // names genesis, size and root of the tree, and ends with a MAC under a key that is derived from that signing key. So
 // an edited database cannot change the cache, and an edited file cannot make anybody an administrator.
 //
-// The file is a stream of encoding/gob, and the MAC of the stream: a cacheHeader, an rules.Saved, and the pieces of its
+// The file is a stream of encoding/gob, and the MAC of the stream: a cacheHeader, a rules.Saved, and the pieces of its
 // rules.Copy, the last of them empty.
 
 // cachePieces is how many open shuffles are copied between two batches. That takes half a millisecond.
