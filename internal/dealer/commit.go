@@ -28,19 +28,19 @@ import (
 func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle,
 	error) {
 	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
-	return d.make(ctx, actor, key, &asked{
+	return d.make(ctx, actor, key, &commitRequest{
 		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
 	}, err)
 }
 
 // make answers a request for a commit: from the commit under its key, or with a new one.
-func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (api.Shuffle,
+func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *commitRequest, invalid error) (api.Shuffle,
 	error) {
 	return d.serve(ctx, actor, key, a, invalid, func() (api.Shuffle, error) { return d.committed(ctx, actor, a) })
 }
 
 // committed draws a tape and appends the commit to it.
-func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (api.Shuffle, error) {
+func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequest) (api.Shuffle, error) {
 	c, from, err := d.settle(ctx, actor, a)
 	if err != nil {
 		return api.Shuffle{}, err
@@ -83,7 +83,8 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (ap
 
 // settle does what must be done before a tape is drawn. It returns the context of the commit, and
 // the parent of a child, which the caller wipes.
-func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *audit.Context, _ *parent, err error) {
+func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *commitRequest) (_ *audit.Context, _ *parent,
+	err error) {
 	c, opened := *a.context, (*parent)(nil)
 	c.Genesis = d.cfg.Ledger.GenesisHash()
 	defer func() {
@@ -161,7 +162,7 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 
 // newDecks returns the deck to be written with a commit, because receipts have only its hash. It
 // returns none for a published deck that the store has, for a draw list and for a child.
-func (d *Dealer) newDecks(a *asked) []ledger.Deck {
+func (d *Dealer) newDecks(a *commitRequest) []ledger.Deck {
 	if a.deck.Len() == 0 {
 		return nil
 	}
@@ -188,7 +189,7 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 // Draws commits to drawn values as [Dealer.Shuffle] commits to cards.
 func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req api.DrawsRequest) (api.Shuffle, error) {
 	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
-	return d.make(ctx, actor, key, &asked{
+	return d.make(ctx, actor, key, &commitRequest{
 		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef,
 	}, err)
 }
@@ -201,7 +202,7 @@ var ErrDeck = errors.New("the settings of the ledger do not allow the deck")
 
 // allowed returns ErrDeck for a deck that no setting names. That stops who has a dealer's token, and not the house. A
 // child has the deck of its parent, and an order for another ledger is of positions by its rule.
-func (d *Dealer) allowed(a *asked) error {
+func (d *Dealer) allowed(a *commitRequest) error {
 	if a.deck.Len() == 0 || a.context.ForLedger != "" ||
 		allows(d.cfg.Decks, d.cfg.Ledger.Genesis().Production, a.deck) {
 		return nil

@@ -19,7 +19,7 @@ import (
 
 // repeated answers from the commit under the key: ErrKeyReused if it was made for another request,
 // ledger.ErrNotFound if there is none.
-func (d *Dealer) repeated(ctx context.Context, a *asked) (api.Shuffle, error) {
+func (d *Dealer) repeated(ctx context.Context, a *commitRequest) (api.Shuffle, error) {
 	row, err := d.shuffles.ByKey(ctx, a.tag)
 	if err != nil {
 		return api.Shuffle{}, err
@@ -57,8 +57,8 @@ func requestHash(req any) [32]byte {
 	return sha256.Sum256(append([]byte(requestLabel), b...))
 }
 
-// asked is a request for a commit, of cards or draws.
-type asked struct {
+// commitRequest is a request for a commit, of cards or draws.
+type commitRequest struct {
 	context *audit.Context
 	deck    shuffle.Deck // zero for a draw list and a child
 	made    any          // the request
@@ -90,7 +90,7 @@ func unwritten(err error) bool {
 //
 // If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
 // another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
-func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error,
+func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *commitRequest, invalid error,
 	commit func() (api.Shuffle, error)) (api.Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return api.Shuffle{}, api.Invalid("Idempotency-Key", err.Error())
