@@ -38,9 +38,9 @@ func Calls() []Call {
 		{"internal/selftest", "", "cipher.NewCTR", "known-answer test of the keystream", None},
 		{"lab/exact", "newSequence", "cipher.NewCTR", "a fixed choice of cases for lab prove", None},
 		{"lab/cmd/shuffled-lab", "", "cipher.NewCTR", "which of a shoe's equal cards a file means", None},
-		{"internal/seal", "Key.cipher", "cipher.NewGCMWithRandomNonce", "the nonce of a tape sealed at rest", None},
 		{"internal/seal", "Draw", "rand.Read", "a key of the process, under which open shuffles stay in memory", None},
-		{"internal/seal", "Draw", "cipher.NewGCMWithRandomNonce", "the nonce of an open shuffle in memory", None},
+		{"internal/seal", "cipherOf", "cipher.NewGCMWithRandomNonce", "the nonce of a tape sealed at rest, and of an " +
+			"open shuffle in memory", None},
 		{"internal/selftest", "", "cipher.NewGCMWithRandomNonce", "known-answer test of opening", None},
 		{"internal/keys", "random", "rand.Read", "a player's own value, by the command slot new; also a sealing key, " +
 			"the secret of a list of tickets and a key of ML-DSA-44, which move nothing", Moves},
