@@ -112,7 +112,7 @@ const trialRounds, overtakenRounds = 3, 10
 func (w *Rounds) TryPolicy(ctx context.Context, text []byte) error {
 	p, err := trust.ParsePolicy(text)
 	if err != nil {
-		return ledger.NotTaken("%s; %s", err, stops.Intervals.Cure())
+		return ledger.NotTaken("%s", err)
 	}
 	if err := p.CheckOverlap(); err != nil && w.l.Genesis().Production {
 		return ledger.NotTaken("a production ledger does not take this policy: %s", err)

@@ -225,4 +225,9 @@ func TestIntervalNeeded(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "witness.intervals") {
 		t.Errorf("a policy that needs every witness: %v", err)
 	}
+	unread := &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum\n")}
+	_, err = l.AddKey(t.Context(), as("tok_admin"), unread, nil)
+	if err == nil || strings.Contains(err.Error(), "witness.intervals") {
+		t.Errorf("a policy that cannot be read: %v", err)
+	}
 }
