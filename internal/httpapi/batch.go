@@ -68,21 +68,29 @@ func (s *Server) CreateBatch(c *call) error {
 	if req.AllOrNone != nil && !*req.AllOrNone {
 		return refuseValue("all_or_none", "must be true or absent")
 	}
-	n := len(req.Operations)
-	ops := readEach(c, req.Operations)
-	places, err := countPlaces(ops)
-	if err != nil {
+	n, taken := len(req.Operations), 0
+	defer func() { c.ledger.batches.leaveN(c.caller.actor.Identity, taken) }()
+	take := func(more int) error {
+		if more > 0 && !c.ledger.batches.try(c.caller.actor.Identity, more) {
+			s.metrics.refuse(c.ledger, refusedQueue)
+			return refuse(CodeOverloaded)
+		}
+		taken += max(0, more)
+		return nil
+	}
+	if err := take(n); err != nil {
 		return err
 	}
-	// What a batch holds in memory grows with its places, and may be all that a small host has.
-	weight := max(n, places/atPlaces)
-	if !c.ledger.batches.try(c.caller.actor.Identity, weight) {
-		s.metrics.refuse(c.ledger, refusedQueue)
-		return refuse(CodeOverloaded)
-	}
-	defer c.ledger.batches.leaveN(c.caller.actor.Identity, weight)
 	if c.caller.known() {
 		s.tokenRates.spend(tokenKey{c.ledger.id, c.caller.actor.Credential}, n-1, s.cfg.Now())
+	}
+	ops := readEach(c, req.Operations)
+	places, err := countPlaces(ops)
+	if err == nil { // what a batch holds in memory grows with its places, and may be all that a small host has
+		err = take(places/atPlaces - n)
+	}
+	if err != nil {
+		return err
 	}
 	results, err := batch.Run(c.r.Context(), c.ledger.Dealer, c.caller.actor, ops, req.AllOrNone != nil,
 		func(id uint64) error { return s.awaitWitnesses(c, id) })
