@@ -25,7 +25,7 @@ type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
 	entropy *entropy.Source
-	recent  *record.Cache
+	recent  *record.Cache // of all ledgers
 	ring    *seal.Keyring
 	tiles   *ledger.TileCache // of all ledgers
 	monitor *monitor.Monitor

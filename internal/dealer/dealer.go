@@ -83,8 +83,10 @@ func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 func New(cfg Config) *Dealer {
 	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
 	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
-	shuffles := record.New(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys,
-		cmp.Or(cfg.Recent, record.NewCache()), cfg.Log)
+	if cfg.Recent == nil {
+		cfg.Recent = record.NewCache()
+	}
+	shuffles := record.New(cfg.Ledger, cfg.Store, cfg.Entropy, cfg.Keys, cfg.Recent, cfg.Log)
 	return &Dealer{cfg: cfg, shuffles: shuffles, keyTurn: semaphore.NewWeighted(1), wheels: wheels,
 		blind: &blind.Sides{Ledger: cfg.Ledger, Store: cfg.Store, Log: cfg.Log, Now: cfg.Now, Shuffles: shuffles,
 			CoDealer: cfg.CoDealer, Houses: cfg.Houses}}

@@ -37,15 +37,14 @@ func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []n
 
 // ExplainOpen adds what to do to an error of opening a ledger, if that is known.
 func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger.Info) error {
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		if taken := Taken(ctx, store, info); taken != nil {
-			return term.WithHint(fmt.Errorf("the database has no ledger %s of %s: %w", info.Name, info.Origin, taken),
-				"give the configuration the name and the signing key of that ledger, or another database")
-		}
-		return fmt.Errorf("%w %s of %s in the database", stops.NoLedger, info.Name, info.Origin)
+	if !errors.Is(err, ledger.ErrNotFound) {
+		return err
 	}
-	return err
+	if taken := Taken(ctx, store, info); taken != nil {
+		return term.WithHint(fmt.Errorf("the database has no ledger %s of %s: %w", info.Name, info.Origin, taken),
+			"give the configuration the name and the signing key of that ledger, or another database")
+	}
+	return fmt.Errorf("%w %s of %s in the database", stops.NoLedger, info.Name, info.Origin)
 }
 
 // Taken returns an error that names the ledger of the database which has this name or origin, nil if there is none.

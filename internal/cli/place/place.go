@@ -97,11 +97,10 @@ func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 		return db, noDatabase(path, err)
 	}
-	db, err := postgres.Open(ctx, cfg.Database, postgres.Options{
+	return postgres.Open(ctx, cfg.Database, postgres.Options{
 		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
 		Audience: cfg.Limits.Readers,
 	})
-	return db, err
 }
 
 // Examine asks the configured database for rights, guards and clock, and an embedded store for nothing.
@@ -120,9 +119,8 @@ func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, err
 		e, err := sqlite.OpenEvidence(path, sqlite.Options{})
 		return e, noDatabase(path, err)
 	}
-	e, err := postgres.OpenEvidence(ctx, cfg.Database,
+	return postgres.OpenEvidence(ctx, cfg.Database,
 		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
-	return e, err
 }
 
 // noDatabase adds what to do if no database is at the path. If the directory does not exist its name may be
