@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"shuffled/internal/audit/openings"
 	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/dealer/api"
-	"shuffled/internal/ledger"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -24,6 +22,7 @@ import (
 const (
 	playerFile     = "player.json"
 	transcriptFile = "transcript.json"
+	mixFile        = "mix.json"
 )
 
 // demoActor is the actor in the header of the entries.
@@ -220,76 +219,61 @@ func (d *demo) stranger(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) cheat(ctx context.Context) error {
-	d.act("7. Cheat: every forgery is caught")
-	honest := d.files[transcriptFile]
-	forged, was, is, err := alterCard(honest)
+// mix plays a hand that the values of two players mix, and verifies it for one of them.
+func (d *demo) mix(ctx context.Context) error {
+	d.act("6. Mix: players who do not take the house's word")
+	d.say("The tape could still be one of a thousand that the house tried. So in the next hand each of two players draws 32 bytes of their own, and gives a hash of them before the house commits, the bytes only after it:")
+	anna, bert := client.NewSlot(demoOrigin, demoTable), client.NewSlot(demoOrigin, demoTable)
+	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(), api.ShuffleRequest{
+		Table: demoTable, Deck: "standard-52", Plan: &api.MixPlan{Slots: [][32]byte{anna.Hash, bert.Hash}}})
 	if err != nil {
 		return err
 	}
-	if err := d.catch("One card: seat-1 held "+was+", and the file now says "+is+".", "forged-card.json", forged,
-		"openings"); err != nil {
+	if _, err := d.house.dealer.Mix(ctx, demoActor, made.ID,
+		api.MixRequest{Slots: [][32]byte{anna.Value, bert.Value}}); err != nil {
 		return err
 	}
-	if forged, err = alterTape(honest); err != nil {
-		return err
-	}
-	if err := d.catch("One bit of the tape, in the file.", "forged-tape.json", forged, "inclusion"); err != nil {
-		return err
-	}
-	if forged, err = d.house.rewriteTape(ctx, honest); err != nil {
-		return err
-	}
-	if err := d.catch("The same bit, by the house itself: it builds its whole ledger anew over another tape and signs it with the true key.", "forged-house.json", forged, "tape"); err != nil {
-		return err
-	}
-	return d.catchRow(ctx)
-}
-
-// catch shows a forgery, and the step that must find it.
-func (d *demo) catch(what, name string, forged []byte, step string) error {
-	v, err := d.expect(name, forged, step)
+	dealt, err := d.house.dealer.Deal(ctx, demoActor, made.ID, api.DealRequest{
+		Runs:  []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Public: true}},
+		Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}})
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(v.Steps, func(s verify.Step) bool { return s.Name == step })
-	d.forgery(what, step, v.Steps[i].Cause, v.Steps[i].Detail)
-	return nil
-}
-
-// forgery shows a forgery that was caught.
-func (d *demo) forgery(what, step, why, detail string) {
-	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
-	d.say("%s", what)
-	caught := term.Hanging("    ", "CAUGHT at "+step+": "+why, d.W)
-	fmt.Fprint(d.out, strings.Replace(caught, "CAUGHT", d.P.Good("CAUGHT"), 1))
-	fmt.Fprintln(d.out, d.P.Dim(strings.TrimSuffix(term.Hanging("    ", term.Visible(detail), d.W), "\n")))
-}
-
-// catchRow alters a row in the database file, and opens the ledger again.
-func (d *demo) catchRow(ctx context.Context) error {
-	if err := d.house.close(); err != nil {
+	data, err := d.house.dealer.Transcript(ctx, made.ID, api.View{})
+	if err != nil {
 		return err
 	}
-	if err := d.house.alterRow(ctx, "seat-2", "seat-9"); err != nil {
-		return err
+	paper := auditcli.NewDryRun(data)
+	if len(paper.Order) != 52 {
+		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
 	}
-	if err := d.house.openStore(ctx); err != nil {
-		return err
+	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "",
+		"then "+bert.Value.String())
+	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
+		runHands(0, []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
+	d.show(term.DrawHands(d.P, hands, d.W))
+	var positions []string
+	for _, c := range dealt.Cards {
+		positions = append(positions, fmt.Sprint(c.Position))
 	}
-	err := d.house.openLedger(ctx)
-	if wrong := refusedStart(err); wrong != nil {
-		return wrong
-	}
-	d.forgery("One row of the database: its administrator drops the triggers and gives the cards of seat-2 to seat-9.",
-		"start", "the daemon refuses to serve such a ledger", err.Error())
-	return nil
+	d.say("The first five places show the positions %s of what the house committed to. Both players' bytes decide which positions these are, and the house did not have those bytes. %s, as anna checks it, with her bytes:", strings.Join(positions, ", "), mixFile)
+	return d.holdsFor(mixFile, data, anna)
 }
 
-// refusedStart returns an error unless the start was refused because of what the database has.
-func refusedStart(err error) error {
-	if !errors.Is(err, ledger.ErrFrozen) {
-		return fmt.Errorf("a ledger over an altered row was opened, or refused for another reason: %v", err)
+// holdsFor verifies a file for the holder of a slot.
+func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
+	all := d.trust
+	defer func() { d.trust = all }()
+	d.trust.Slots = [][32]byte{slot.Value}
+	v, err := d.expect(name, data, "")
+	if err != nil {
+		return err
 	}
+	steps := pick(v.Steps, "slots", "tape", "order", "cards")
+	if slices.ContainsFunc(steps, func(s verify.Step) bool { return s.Result != verify.StepOK }) {
+		return fmt.Errorf("%s: not all of it was checked for the holder of the slot", name)
+	}
+	d.show(d.Steps(steps))
+	d.say("With witnesses who saw the commit before she gave them, this is the level \"mixed\", for her.")
 	return nil
 }

@@ -7,13 +7,91 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/openings"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
 )
+
+func (d *demo) cheat(ctx context.Context) error {
+	d.act("7. Cheat: every forgery is caught")
+	honest := d.files[transcriptFile]
+	forged, was, is, err := alterCard(honest)
+	if err != nil {
+		return err
+	}
+	if err := d.catch("One card: seat-1 held "+was+", and the file now says "+is+".", "forged-card.json", forged,
+		"openings"); err != nil {
+		return err
+	}
+	if forged, err = alterTape(honest); err != nil {
+		return err
+	}
+	if err := d.catch("One bit of the tape, in the file.", "forged-tape.json", forged, "inclusion"); err != nil {
+		return err
+	}
+	if forged, err = d.house.rewriteTape(ctx, honest); err != nil {
+		return err
+	}
+	if err := d.catch("The same bit, by the house itself: it builds its whole ledger anew over another tape and signs it with the true key.", "forged-house.json", forged, "tape"); err != nil {
+		return err
+	}
+	return d.catchRow(ctx)
+}
+
+// catch shows a forgery, and the step that must find it.
+func (d *demo) catch(what, name string, forged []byte, step string) error {
+	v, err := d.expect(name, forged, step)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(v.Steps, func(s verify.Step) bool { return s.Name == step })
+	d.forgery(what, step, v.Steps[i].Cause, v.Steps[i].Detail)
+	return nil
+}
+
+// forgery shows a forgery that was caught.
+func (d *demo) forgery(what, step, why, detail string) {
+	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
+	d.say("%s", what)
+	caught := term.Hanging("    ", "CAUGHT at "+step+": "+why, d.W)
+	fmt.Fprint(d.out, strings.Replace(caught, "CAUGHT", d.P.Good("CAUGHT"), 1))
+	fmt.Fprintln(d.out, d.P.Dim(strings.TrimSuffix(term.Hanging("    ", term.Visible(detail), d.W), "\n")))
+}
+
+// catchRow alters a row in the database file, and opens the ledger again.
+func (d *demo) catchRow(ctx context.Context) error {
+	if err := d.house.close(); err != nil {
+		return err
+	}
+	if err := d.house.alterRow(ctx, "seat-2", "seat-9"); err != nil {
+		return err
+	}
+	if err := d.house.openStore(ctx); err != nil {
+		return err
+	}
+	err := d.house.openLedger(ctx)
+	if wrong := refusedStart(err); wrong != nil {
+		return wrong
+	}
+	d.forgery("One row of the database: its administrator drops the triggers and gives the cards of seat-2 to seat-9.",
+		"start", "the daemon refuses to serve such a ledger", err.Error())
+	return nil
+}
+
+// refusedStart returns an error unless the start was refused because of what the database has.
+func refusedStart(err error) error {
+	if !errors.Is(err, ledger.ErrFrozen) {
+		return fmt.Errorf("a ledger over an altered row was opened, or refused for another reason: %v", err)
+	}
+	return nil
+}
 
 // alterCard exchanges the first card of the transcript for another one.
 func alterCard(transcript []byte) (altered []byte, was, is string, err error) {

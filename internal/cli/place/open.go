@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -17,9 +22,12 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/outbound"
 	"shuffled/internal/process"
+	"shuffled/internal/seal"
 	"shuffled/internal/stops"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
@@ -131,4 +139,141 @@ func names(host string, u *url.URL) bool {
 	}
 	bare := url.URL{Scheme: u.Scheme, Host: host}
 	return outbound.Authority(&bare) == outbound.Authority(u)
+}
+
+// WithLedger opens one ledger as its writer, and calls do with it. It fails while a daemon of this data
+// directory serves the ledger.
+func (p Flags) WithLedger(ctx context.Context, name string, do func(*sequencer.Ledger) error) error {
+	return p.Adopting(ctx, name, "", nil, do)
+}
+
+// Adopting is WithLedger for a ledger whose head administrators adopt by an act, with this reason.
+func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.ActEntry,
+	do func(*sequencer.Ledger) error) error {
+	cfg, err := p.LoadOf(name)
+	if err != nil {
+		return err
+	}
+	return withStore(ctx, cfg, func(store store.Database) error {
+		l, err := OpenLedger(ctx, cfg, store, name, func(c *ledger.Config) { c.AdoptHead, c.AdoptAct = reason, act })
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(l), l.Close())
+	})
+}
+
+// OpenLedger opens the ledger of this name as its writer. adopt, if it is not nil, says which head is adopted. The
+// caller must close the ledger.
+func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, name string,
+	adopt func(*ledger.Config)) (*sequencer.Ledger, error) {
+	c := LedgerOf(cfg, name)
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	origin, signers, err := ReadSigners(c, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	opening := LedgerConfig(cfg, c.Mark, ledger.Info{Name: c.Name, Origin: origin}, signers)
+	opening.Store, opening.Log = store, slog.New(slog.DiscardHandler)
+	if opening.Start, err = Describe(cfg); err != nil {
+		return nil, err
+	}
+	if adopt != nil {
+		adopt(&opening)
+	}
+	l, err := sequencer.Open(ctx, opening)
+	if err != nil {
+		return nil, ExplainOpen(ctx, store, err, opening.Info)
+	}
+	if err := l.Ready(); err != nil {
+		return nil, term.WithHint(errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close()),
+			"bring the newest database back, or start the witnesses: docs/operations/backup.md, Rollback and split brain")
+	}
+	return l, nil
+}
+
+// LedgerOf returns a ledger as it is configured, or else with the default files in the data directory.
+func LedgerOf(cfg *config.Config, name string) config.Ledger {
+	for _, l := range cfg.Ledgers {
+		if l.Name == name {
+			return l
+		}
+	}
+	f := FilesOf(cfg.Data, name)
+	return config.Ledger{Name: name, SigningKey: f.Key, Mark: f.Mark}
+}
+
+// Append writes an act and the entry that it approves, as an operator. One of them may be nil.
+func Append(ctx context.Context, l *sequencer.Ledger, act *audit.ActEntry, body audit.Body) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if k, ok := body.(*audit.Key); ok {
+		_, err := l.AddKey(ctx, audit.Operator, k, act)
+		return err
+	}
+	var bodies []audit.Body
+	if act != nil {
+		bodies = append(bodies, act)
+	}
+	if body != nil {
+		bodies = append(bodies, body)
+	}
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: bodies})
+	return err
+}
+
+// Files are the paths of the files of one ledger.
+type Files struct {
+	Key, VKey, Mark string
+}
+
+// FilesOf returns the paths of a ledger's files in the data directory.
+func FilesOf(data, ledger string) Files {
+	at := func(suffix string) string { return filepath.Join(data, ledger+suffix) }
+	return Files{Key: at(".key"), VKey: at(".vkey"), Mark: at(".mark")}
+}
+
+// MakeData makes the data directory, with mode 0700, unless it exists.
+func MakeData(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	return nil
+}
+
+// Exists reports whether something is at the path. It also returns true if that cannot be found out.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// ReadKeyring reads the sealing keys. The first one seals.
+func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) {
+	var ring []*seal.Key
+	for _, path := range paths {
+		secret, err := keys.ReadSealing(path, passphrase)
+		if err != nil {
+			return nil, agentHint(err)
+		}
+		k, err := seal.NewKey(secret.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("reading a sealing key: %s: %w", path, err)
+		}
+		ring = append(ring, k)
+	}
+	if len(ring) == 0 {
+		return nil, errors.New("no sealing key is configured")
+	}
+	return seal.NewKeyring(ring[0], ring[1:]...)
+}
+
+// agentHint adds what to do if a key is held by an agent that does not answer.
+func agentHint(err error) error {
+	if errors.Is(err, keys.ErrAgent) {
+		return term.WithHint(err, "start the agent that the key file names, give it the key, and let this user reach its socket")
+	}
+	return err
 }
