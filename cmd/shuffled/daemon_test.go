@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/term/termtest"
 	"shuffled/internal/testdb"
 )
@@ -249,3 +250,6 @@ func TestLogOfActs(t *testing.T) {
 		t.Error("the reason is in the log")
 	}
 }
+
+// as is the actor of a test: a service with one credential of the same name.
+func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
