@@ -1,3 +1,15 @@
+// Package client is for game back ends. It asks a shuffled daemon for shuffles and draws, and mixes, deals and closes
+// them. It returns an answer only after it has checked the evidence in it under the ledger's verifier key, which the
+// caller has pinned: the commit against the request, each card against the deck root and the public mix, and the ledger
+// against what it was before.
+//
+// Every call is safe to repeat, so the client repeats it when the network fails or the daemon asks for it, with growing
+// pauses that are partly random. For this a commit has an idempotency key, which the caller chooses and keeps with the
+// game before the call: after a crash the same key and the same request give the same shuffle. Prefer keys of NewKey,
+// UUIDs of version 7: they keep the daemon's index warm. A random key costs a cold page each time.
+//
+// docs/CLIENT.md says how to integrate the client, and what to do with each error. The types of requests and answers
+// are generated from the daemon's contract, openapi.yaml.
 package client
 
 import (
@@ -15,10 +27,13 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/outbound"
+	"shuffled/internal/process"
 	"shuffled/internal/shuffle"
 	meaning "shuffled/internal/terms"
 	"shuffled/internal/verify"
 )
+
+//go:generate go tool oapi-codegen -config oapi-codegen.yaml ../internal/httpapi/openapi.yaml
 
 // Config says which ledger to use, what to trust, and how to call.
 type Config struct {
@@ -184,4 +199,40 @@ func (c *Client) receipt(ctx context.Context, index uint64) (string, proved, err
 	}
 	p, err := c.prove(ctx, string(answer), index, reply{when, answer})
 	return string(answer), p, err
+}
+
+// State keeps some bytes for a client, so that after a restart it still refuses a ledger that does not extend what it
+// saw before: one that was rolled back, or begun anew under the same key. The bytes are signed checkpoints, and not
+// secret. The client saves before it returns an answer under a newer checkpoint. If Save fails, so does the call. One
+// goroutine at a time calls Save.
+type State interface {
+	Load() ([]byte, error) // nil without an error before the first Save
+	Save([]byte) error
+}
+
+// FileState keeps the state in a file, in place and in two slots, so that a write that is cut off leaves what was saved
+// before. The bytes are flushed to disk before Save returns, so that the newest state survives a crash of the machine:
+// back end and daemon may be on one machine, and start anew together. A new checkpoint costs one flush, which
+// concurrent calls share. Each client needs a file of its own.
+func FileState(path string) State { return &fileState{path: path} }
+
+type fileState struct {
+	path string
+	file *process.Slots // nil: not opened
+}
+
+func (f *fileState) Load() (b []byte, err error) {
+	if f.file, b, err = process.OpenSlots(f.path); err != nil {
+		return nil, fmt.Errorf("reading the state %s: %w", f.path, err)
+	}
+	return b, nil
+}
+
+func (f *fileState) Save(b []byte) error {
+	if f.file == nil {
+		if _, err := f.Load(); err != nil {
+			return err
+		}
+	}
+	return f.file.Write(b)
 }

@@ -189,3 +189,9 @@ func expect(t *testing.T, what string, err error, fault bool) {
 		t.Errorf("%s: %v", what, err)
 	}
 }
+
+// as is the actor of a test: a service with one credential of the same name.
+func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
+
+// hostileIdentity is of all commits, mixes, deals and closes of a hostile house.
+const hostileIdentity = "dealer"

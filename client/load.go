@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
+	"shuffled/internal/shuffle"
 	"shuffled/internal/verify"
 )
 
@@ -107,18 +110,191 @@ func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Statu
 	if out := v.Next >= s.play.after; s.EndAt != nil && (out || v.Next <= s.play.before) {
 		st.LastHand = &out
 	}
-	if v.ClosedAt == "" {
-		if time.Now().After(s.CloseBy.Time) {
-			st.State = ShuffleStateStateOverdue
+	if v.ClosedAt != "" {
+		at, outcome, reason := new(Timestamp), Outcome(v.Outcome), Reason(v.Reason)
+		if at.UnmarshalText([]byte(v.ClosedAt)) == nil {
+			st.ClosedAt = at
 		}
-		return &Status{st, s.Terms}, ""
-	}
-	at, outcome, reason := new(Timestamp), Outcome(v.Outcome), Reason(v.Reason)
-	if at.UnmarshalText([]byte(v.ClosedAt)) == nil {
-		st.ClosedAt = at
-	}
-	if st.Outcome = &outcome; reason != "" {
-		st.Reason = &reason
+		if st.Outcome = &outcome; reason != "" {
+			st.Reason = &reason
+		}
+	} else if time.Now().After(s.CloseBy.Time) {
+		st.State = ShuffleStateStateOverdue
 	}
 	return &Status{st, s.Terms}, ""
+}
+
+// Transcript returns the evidence of a shuffle that this token may see, proved under the pinned key or policy. With a
+// recipient, it returns that recipient's file, for which it takes a dealer's token. Pass the file on byte for byte. If
+// the policy asks for witnesses, it waits until they cosigned the newest entry in the file, and returns ErrNotWitnessed
+// after Config.Attempts.
+func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([]byte, error) {
+	answer, _, _, err := c.transcript(ctx, id, recipient, c.full)
+	return answer, err
+}
+
+func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) (answer []byte,
+	v *verify.Verdict, file *openings.Transcript, err error) {
+	var params GetTranscriptParams
+	if recipient != "" {
+		params.Recipient = &recipient
+	}
+	var when asked
+	err = c.untilWitnessed(ctx, func() (err error) {
+		when = c.reading()
+		if answer, err = c.getTranscript(ctx, id, params); err != nil {
+			return err
+		}
+		v = verify.Transcript(answer, trust)
+		if c.policy.Asks() && v.Verdict == verify.Failed && v.Failed == "witnesses" {
+			return fmt.Errorf("the transcript of shuffle %d: %w", id, ErrNotWitnessed)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+	case v.Verdict != verify.Proved:
+		err = &Fault{What: "the transcript is " + v.Verdict + " at " + v.Failed + v.Unknown, Answer: answer}
+	case v.ID != id || v.Recipient != recipient:
+		err = &Fault{What: "the transcript is another one", Answer: answer}
+	default:
+		file, err = c.holdTranscript(ctx, answer, when)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return answer, v, file, nil
+}
+
+// holdTranscript accepts the checkpoints of a transcript that was proved.
+func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) (*openings.Transcript, error) {
+	file, err := openings.ParseTranscript(answer)
+	if err != nil {
+		return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
+	}
+	heads := [][]byte{[]byte(file.Checkpoint)}
+	if file.Witnessed != nil {
+		heads = append(heads, []byte(file.Witnessed.Checkpoint))
+	}
+	for i, signed := range heads {
+		checkpoint, err := audit.OpenCheckpoint(signed, c.keys...)
+		if err != nil {
+			continue // signed by a key that the pinned one handed on to: no receipt is accepted under it
+		}
+		past := i == 0 && checkpoint.Size < when.since // file.Witnessed is an early one, and may be below what is known
+		if err := c.hold(ctx, head{checkpoint, signed}, past, answer); err != nil {
+			return nil, err
+		}
+	}
+	return file, nil
+}
+
+// restore takes in what was played of a shuffle from a proved transcript, and returns its verdict.
+func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, error) {
+	answer, v, file, err := c.transcript(ctx, s.ID, "", c.signed)
+	if err != nil {
+		return nil, err
+	}
+	r := reply{body: answer}
+	if v.Commitment != s.Commitment.String() {
+		return nil, r.fault("the transcript is of another commit", nil)
+	}
+	var told audit.DisclosureEntry
+	for _, text := range file.Receipts[2:] {
+		_, e, err := audit.ReceiptEntry(text)
+		if err != nil {
+			return nil, r.fault("the transcript", err)
+		}
+		switch b := e.Body.(type) {
+		case *audit.Mix:
+			if err := s.mixed(b); err != nil {
+				return nil, r.fault("the mix", err)
+			}
+		case *audit.Deal:
+			s.with(func(p *play) { p.bound.Order.Give(b) })
+		}
+		if d, ok := audit.DisclosedBy(e.Body); ok {
+			told = d
+		}
+	}
+	if file.CoDealer != nil { // a proved file of a shuffle with a co-dealer has it, with the openings
+		if err := s.ordered(file.CoDealer.Receipts[0]); err != nil {
+			return nil, r.fault("the co-dealer's commit", err)
+		}
+	}
+	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
+		c.learn(deck)
+		s.with(func(p *play) { p.bound.Names = deck })
+	}
+	for _, card := range file.Cards {
+		o, err := verify.ReadCard(card)
+		if err == nil {
+			err = s.open(o)
+		}
+		if err != nil {
+			return nil, r.fault("the cards of the transcript", err)
+		}
+	}
+	s.keep(v.Cards, nil, v.Next)
+	if told.Form == audit.FormTape {
+		return v, s.proveTape(told, r)
+	}
+	return v, nil
+}
+
+// learnMix restores a shuffle if another client made its mix.
+func (c *Client) learnMix(ctx context.Context, s *Committed) error {
+	known := false
+	if s.with(func(p *play) { known = p.ordered }); known {
+		return nil
+	}
+	if _, err := c.restore(ctx, s); err != nil {
+		return fmt.Errorf("learning the mix: %w", err)
+	}
+	return nil
+}
+
+// maxDecks bounds the decks that a client remembers.
+const maxDecks = 1000
+
+// learn remembers the names of a deck.
+func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck, maxDecks) }
+
+// learnNames learns the names of a shuffle's cards. A commit has only the hash of the deck: names that this client does
+// not know come from a proved transcript.
+func (c *Client) learnNames(ctx context.Context, s *Committed) error {
+	if s.commit.Context.IsDraw() {
+		return nil
+	}
+	if deck, known := c.decks.get(s.commit.Context.DeckHash); known {
+		if cards := s.commit.Context.Recipe.Cards; s.commit.Context.Parent == nil && cards != deck.Len() {
+			return &Fault{What: fmt.Sprintf("it shuffles %d cards of a deck of %d", cards, deck.Len()),
+				Answer: []byte(s.Receipt)}
+		}
+		s.with(func(p *play) { p.bound.Names = deck })
+		return nil
+	}
+	if _, err := c.restore(ctx, s); err != nil {
+		return fmt.Errorf("learning the deck's names: %w", err)
+	}
+	return nil
+}
+
+// AddStatement gives the house an auditor's signed statement about a closed shuffle, as shuffled audit attest writes
+// it. The shuffle's transcripts carry it from then on. It takes an auditor's token, and returns how many statements the
+// transcripts carry then. A statement that was given before gets the same answer.
+func (c *Client) AddStatement(ctx context.Context, statement string) (int, error) {
+	s, err := openings.ParseStatement([]byte(statement))
+	if err != nil {
+		return 0, fmt.Errorf("reading a statement: %w", err)
+	}
+	if s.Origin != c.origin {
+		return 0, fmt.Errorf("the statement is about a shuffle of %s, and this client is of %s", s.Origin, c.origin)
+	}
+	answer, err := c.addStatement(ctx, s.ID, StatementRequest{Statement: statement})
+	taken, err := decoded[StatementTaken](answer, err)
+	if err != nil {
+		return 0, err
+	}
+	return taken.Statements, nil
 }

@@ -345,3 +345,6 @@ func same(t testing.TB, got, want string) {
 func short(s string) string { return s[:min(len(s), 100)] }
 
 func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// as is the actor of a test: a service with one credential of the same name.
+func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }

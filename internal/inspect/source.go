@@ -2,10 +2,16 @@ package inspect
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"strings"
+	"syscall"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
+	"shuffled/internal/bundle"
 	"shuffled/internal/shuffle"
 )
 
@@ -91,3 +97,136 @@ type Summary struct {
 type Damage struct{ Fault }
 
 func (d *Damage) Error() string { return d.Code + " " + d.Where + ": " + d.Detail }
+
+// Bundle is a bundle as a Source (docs/SPEC.md section 13).
+type Bundle struct {
+	r        *bundle.Reader
+	damage   *Damage          // why it could not be opened
+	manifest *bundle.Manifest // nil: unread says why
+	unread   *Fault
+}
+
+// OpenBundle opens the bundle in dir. It returns no error if the checkpoint or the manifest is damaged: Run then
+// reports that as a fault. A manifest of a later version is an error.
+func OpenBundle(dir string) (*Bundle, error) {
+	r, err := bundle.Open(dir)
+	if errors.Is(err, audit.ErrMalformed) {
+		why := strings.TrimPrefix(err.Error(), dir+": ") // the path of the directory stays out of reports
+		return &Bundle{damage: &Damage{fault(CodeCheckpoint, "checkpoint", "%s", why)}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{r: r}
+	if b.manifest, err = r.Manifest(); err != nil {
+		var d *Damage
+		if !errors.As(damaged(CodeFile, "manifest.json", err), &d) {
+			return nil, errors.Join(err, r.Close())
+		}
+		b.unread = &d.Fault
+		if errors.Is(err, audit.ErrMalformed) {
+			b.unread.Code = CodeManifest
+		}
+	}
+	return b, nil
+}
+
+// Close ends the reading.
+func (b *Bundle) Close() error { return b.r.Close() }
+
+// Newest implements Source.
+func (b *Bundle) Newest(context.Context) (Checkpoint, error) {
+	if b.damage != nil {
+		return Checkpoint{}, b.damage
+	}
+	return Checkpoint{b.r.Checkpoint(), "checkpoint"}, nil
+}
+
+// Chunk implements Source.
+func (b *Bundle) Chunk(_ context.Context, n uint64, width int) (Chunk, error) {
+	c := Chunk{Where: bundle.TilePath(bundle.LevelEntries, n, width)}
+	var err error
+	c.Entries, err = b.r.Entries(n)
+	return c, damaged(CodeFile, c.Where, err)
+}
+
+// Tile implements Source.
+func (b *Bundle) Tile(_ context.Context, level int, index uint64, width int) ([]byte, string, error) {
+	where := bundle.TilePath(level, index, width)
+	data, err := b.r.Tile(level, index, width)
+	return data, where, damaged(CodeFile, where, err)
+}
+
+// damaged turns an error into a *Damage if the evidence is at fault: a file is missing,
+// malformed, or on a damaged disk. It returns any other error unchanged.
+func damaged(code, where string, err error) error {
+	for _, is := range []error{fs.ErrNotExist, audit.ErrMalformed, syscall.EIO} {
+		if errors.Is(err, is) {
+			why := strings.TrimPrefix(err.Error(), "reading "+where+": ")
+			if is == fs.ErrNotExist {
+				why = "it is missing"
+			}
+			return &Damage{fault(code, where, "%s", why)}
+		}
+	}
+	return err
+}
+
+// Checkpoints implements Source.
+func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error] {
+	return func(yield func(Checkpoint, error) bool) {
+		all := map[Kind]iter.Seq2[bundle.Listed, error]{KindCosigned: b.r.Cosigned(), KindSigned: b.r.Signed()}[kind]
+		if all == nil {
+			return
+		}
+		for c, err := range all {
+			// The caller names one that cannot be read, or that covers no entry.
+			head, malformed := audit.CheckpointText(c.Signed)
+			small := err == nil && malformed == nil && head.Size > 0 && head.Size < from
+			where := fmt.Sprintf("%s, number %d", c.File, c.Number)
+			if !small && !yield(Checkpoint{c.Signed, where}, damaged(CodeFile, c.File, err)) {
+				return
+			}
+		}
+	}
+}
+
+// Deck implements Source.
+func (b *Bundle) Deck(_ context.Context, hash [32]byte) (shuffle.Deck, error) {
+	deck, err := b.r.Deck(hash)
+	return deck, damaged(CodeDeck, fmt.Sprintf("decks/%x.txt", hash), err)
+}
+
+// Terms implements Source.
+func (b *Bundle) Terms(_ context.Context, hash [32]byte) ([]byte, string, error) {
+	where := fmt.Sprintf("terms/%x", hash)
+	document, err := b.r.Terms(hash)
+	return document, where, damaged(CodeTerms, where, err)
+}
+
+// Finish implements Source. It checks the manifest, and notes the files that are no part of a bundle.
+func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {
+	strays, first, err := b.r.Strays()
+	if err != nil {
+		return nil, nil, err
+	}
+	if strays > 0 {
+		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q",
+			strays, audit.Printable(first)))
+	}
+	if b.unread != nil {
+		return []Fault{*b.unread}, notes, nil
+	}
+	from, to, at := b.manifest.Times()
+	if (from != 0 || to != 0) && (from != s.From || to != s.To) {
+		notes = append(notes, fmt.Sprintf(
+			"the manifest names another period, from %q to %q: it bounds nothing, --from and --to do",
+			b.manifest.Period.From, b.manifest.Period.To))
+	}
+	// Clocks differ, as between witnesses and the house.
+	if at < s.Newest-trust.WitnessGrace {
+		faults = append(faults, fault(CodeManifest, "manifest.json",
+			"exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, bundle.FormatTime(s.Newest)))
+	}
+	return faults, notes, nil
+}

@@ -278,3 +278,6 @@ func newFinder(b *book, s Store, since int64) *Finder {
 	}
 	return New(b, s, time.Hour, func() time.Time { return time.UnixMilli(since).Add(time.Hour) })
 }
+
+// as is the actor of a test: a service with one credential of the same name.
+func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }

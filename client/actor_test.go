@@ -1,9 +1,0 @@
-package client
-
-import "shuffled/internal/audit"
-
-// as is the actor of a test: a service with one credential of the same name.
-func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
-
-// hostileIdentity is of all commits, mixes, deals and closes of a hostile house.
-const hostileIdentity = "dealer"
