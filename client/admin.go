@@ -124,7 +124,7 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 		return nil, &Fault{What: "the keys of the genesis are missing", Answer: answer}
 	}
 	for index, keys := range said {
-		_, e, err := c.receipt(ctx, index)
+		e, err := c.receipt(ctx, index)
 		if err != nil {
 			return nil, fmt.Errorf("proving the key of entry %d: %w", index, err)
 		}

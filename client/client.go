@@ -174,31 +174,17 @@ func (c *Client) Origin() string { return c.origin }
 
 // Receipt returns the receipt of an entry, proved.
 func (c *Client) Receipt(ctx context.Context, index uint64) (string, error) {
-	receipt, _, err := c.receipt(ctx, index)
-	return receipt, err
+	e, err := c.receipt(ctx, index)
+	return e.receipt, err
 }
 
-// commitAt proves the commit at an index.
-func (c *Client) commitAt(ctx context.Context, index uint64) (receipt string, e proved, commit *audit.Commit,
-	err error) {
-	if receipt, e, err = c.receipt(ctx, index); err != nil {
-		return "", e, nil, err
-	}
-	commit, ok := e.Body.(*audit.Commit)
-	if !ok {
-		return "", e, nil, &Fault{What: fmt.Sprintf("entry %d is no commit", index), Answer: []byte(receipt)}
-	}
-	return receipt, e, commit, nil
-}
-
-func (c *Client) receipt(ctx context.Context, index uint64) (string, proved, error) {
+func (c *Client) receipt(ctx context.Context, index uint64) (proved, error) {
 	when := c.reading()
 	answer, err := c.getReceipt(ctx, index)
 	if err != nil {
-		return "", proved{}, err
+		return proved{}, err
 	}
-	p, err := c.prove(ctx, string(answer), index, reply{when, answer})
-	return string(answer), p, err
+	return c.prove(ctx, string(answer), index, reply{when, answer})
 }
 
 // State keeps some bytes for a client, so that after a restart it still refuses a ledger that does not extend what it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 
 	"shuffled/internal/audit"
@@ -22,10 +23,10 @@ type Committed struct {
 	play play
 	all  []uint32 // values by position, once the tape was disclosed
 
-	// Of a child: the cards that the parent had at the child's positions, in their order and as a set, nil if they are
-	// not known; and those that it dealt from other positions.
-	parent        []uint32
-	given, barred map[uint32]bool
+	// Of a child: the parent's cards by position, nil if they are not known; and those that it dealt from other
+	// positions than the child's.
+	parent []uint32
+	barred map[uint32]bool
 }
 
 // Places returns how many cards can be dealt.
@@ -144,18 +145,18 @@ func (r *DrawsRequest) labels() (labels []string) {
 // inherit proves that the parent was closed with the commit of its child, and takes over what is known of the parent's
 // cards: those that were dealt, or all of them if the tape was disclosed to everybody.
 func (c *Client) inherit(ctx context.Context, s, parent *Committed) error {
-	answer, e, err := c.receipt(ctx, s.ID+1)
+	e, err := c.receipt(ctx, s.ID+1)
 	if err != nil {
 		return err
 	}
-	return s.inherit(parent, e, answer)
+	return s.inherit(parent, e)
 }
 
 // inherit takes over what is known of the parent. e is the entry behind the child's commit.
-func (s *Committed) inherit(parent *Committed, e proved, answer string) error {
+func (s *Committed) inherit(parent *Committed, e proved) error {
 	body, ok := e.Body.(*audit.Close)
 	if !ok || body.Shuffle != parent.ID || body.Outcome != audit.OutcomeContinued {
-		return &Fault{What: "the parent was not closed with the child's commit", Answer: []byte(answer)}
+		return &Fault{What: "the parent was not closed with the child's commit", Answer: []byte(e.receipt)}
 	}
 	parent.mu.Lock()
 	all, dealt := parent.all, maps.Clone(parent.play.bound.Values)
@@ -173,12 +174,9 @@ func (s *Committed) inherit(parent *Committed, e proved, answer string) error {
 		}
 		return nil
 	}
-	s.parent, s.given = make([]uint32, 0, len(positions)), make(map[uint32]bool, len(positions))
-	for _, p := range positions {
-		if int(p) >= len(all) {
-			return &Fault{What: "the parent has no such position", Answer: []byte(answer)}
-		}
-		s.parent, s.given[all[p]] = append(s.parent, all[p]), true
+	if slices.ContainsFunc(positions, func(p uint16) bool { return int(p) >= len(all) }) {
+		return &Fault{What: "the parent has no such position", Answer: []byte(e.receipt)}
 	}
+	s.parent = all
 	return nil
 }

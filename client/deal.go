@@ -29,10 +29,8 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 		return 0, err
 	}
 	signature := req.Beacon
-	for i := range mix.Values {
-		if v := &mix.Values[i]; signature == nil && v.Source == audit.SourceBeacon {
-			signature = v.Beacon[:] // the daemon fetched it
-		}
+	if b := mix.Beacon(); signature == nil && b != nil {
+		signature = b[:] // the daemon fetched it
 	}
 	if !slices.Equal(mixValues(req, signature), mix.Values) || !answersPlan(mix.Values, s.commit.Context.Mixed()) {
 		return 0, r.fault("the mix in the ledger has other values", nil)
@@ -194,8 +192,14 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 		!bytes.Equal(body.Tape, ending.Tape) {
 		return r.fault("the tape is not the one in the ledger", nil)
 	}
-	if err := c.proveFinalReveal(ctx, s, req, ending, e.index, r); err != nil {
-		return err
+	if (len(req.Reveal) > 0) != (ending.Reveal != nil) {
+		return r.fault("one of close and reveal is missing", nil)
+	}
+	if ending.Reveal != nil { // its entry is the one before the close
+		want := &audit.Reveal{Shuffle: s.ID, Final: true, Places: places(req.Reveal)}
+		if err := c.proveReveal(ctx, s, want, ending.Reveal, e.index-1, r); err != nil {
+			return err
+		}
 	}
 	told, _ := audit.DisclosedBy(body)
 	return s.proveTape(told, r)
@@ -259,18 +263,4 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 		return r.fault("the cards", err)
 	}
 	return c.proveLabels(ctx, s, m.Shows, m.Labels, r)
-}
-
-// proveFinalReveal checks what a close revealed against its request. The entry of the reveal is the one before the
-// close.
-func (c *Client) proveFinalReveal(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, closed uint64,
-	r reply) error {
-	switch {
-	case len(req.Reveal) == 0 && ending.Reveal == nil:
-		return nil
-	case len(req.Reveal) == 0 || ending.Reveal == nil:
-		return r.fault("one of close and reveal is missing", nil)
-	}
-	want := &audit.Reveal{Shuffle: s.ID, Final: true, Places: places(req.Reveal)}
-	return c.proveReveal(ctx, s, want, ending.Reveal, closed-1, r)
 }

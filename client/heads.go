@@ -100,10 +100,15 @@ type asked struct {
 	open  *atomic.Bool // of a command: an earlier try of this call may have been done
 }
 
+// command begins a request that writes.
 func (c *Client) command(ctx context.Context) asked {
-	first, again := began(ctx)
-	return asked{since: c.heads.size(), first: first, again: again, open: new(atomic.Bool)}
+	a := asked{since: c.heads.size(), first: time.Now(), open: new(atomic.Bool)}
+	if at, ok := ctx.Value(firstTried{}).(time.Time); ok {
+		a.first, a.again = at, true
+	}
+	return a
 }
+
 func (c *Client) reading() asked { return asked{since: c.heads.size(), read: true} }
 
 // before reports whether an answer is older than its request: the entry of a command stood in the ledger before, as

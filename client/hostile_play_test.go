@@ -298,7 +298,7 @@ func TestHostileChild(t *testing.T) {
 		}
 	})
 	know := func(s *Committed) *Committed {
-		s.parent, s.given = values[2:], map[uint32]bool{values[2]: true, values[3]: true, values[4]: true}
+		s.parent = values
 		return s
 	}
 	s := know(honest.committed())
@@ -351,7 +351,7 @@ func TestHostileChild(t *testing.T) {
 			Tape: parent.tape}, true},
 	} {
 		child := honest.committed()
-		err := child.inherit(parent.committed(), proved{Entry: audit.Entry{Body: c.end}}, "")
+		err := child.inherit(parent.committed(), proved{Entry: audit.Entry{Body: c.end}})
 		expect(t, what, err, c.wrong)
 	}
 	s = parent.committed()

@@ -188,7 +188,7 @@ func (p *Past) Prove(s ShuffleSummary) error {
 
 // past proves the commit at id, which the commit after names. after is nil for the first.
 func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, previous uint64, err error) {
-	receipt, e, commit, err := c.commitAt(ctx, id)
+	e, err := c.receipt(ctx, id)
 	if refused, is := errors.AsType[*Error](err); is && refused.Code == CodeNotFound && after != nil {
 		return p, 0, &Fault{What: fmt.Sprintf("the daemon has no entry %d, which entry %d names as the commit before it",
 			id, after.ID), Answer: []byte(after.Receipt)}
@@ -196,17 +196,21 @@ func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, prev
 	if err != nil {
 		return p, 0, err
 	}
+	commit, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return p, 0, &Fault{What: fmt.Sprintf("entry %d is no commit", id), Answer: []byte(e.receipt)}
+	}
 	p = Past{ID: id, Serial: commit.Serial, Table: commit.Context.Table, CommittedAt: time.UnixMilli(e.Time).UTC(),
 		CloseBy: time.UnixMilli(commit.CloseBy).UTC(), GameRef: commit.GameRef, Draw: commit.Context.IsDraw(),
 		Owner: e.Actor.Identity, DeckHash: commit.Context.DeckHash, Parent: deref(commit.Context.Parent).ID,
-		Receipt: receipt}
+		Receipt: e.receipt}
 	what := c.tables.add(id, commit)
 	if after != nil && (p.Table != after.Table || p.Serial != after.Serial-1 || p.ID >= after.ID ||
 		p.CommittedAt.After(after.CommittedAt)) {
 		what = fmt.Sprintf("entry %d is not the commit before serial %d of table %s", id, after.Serial, after.Table)
 	}
 	if what != "" {
-		return Past{}, 0, &Fault{What: what, Answer: []byte(receipt)}
+		return Past{}, 0, &Fault{What: what, Answer: []byte(e.receipt)}
 	}
 	return p, commit.Previous, nil
 }

@@ -107,19 +107,19 @@ func (c *Client) tie(ctx context.Context, g *Given, signed []byte, since uint64)
 
 // Cosigned returns the receipt of an entry under a checkpoint that the quorum of Config.Policy cosigned. It asks again
 // with growing pauses, Config.Attempts times at most. Then it returns ErrNotWitnessed.
-func (c *Client) Cosigned(ctx context.Context, index uint64) (receipt string, err error) {
-	receipt, _, err = c.cosigned(ctx, index)
-	return receipt, err
+func (c *Client) Cosigned(ctx context.Context, index uint64) (string, error) {
+	e, err := c.cosigned(ctx, index)
+	return e.receipt, err
 }
 
-func (c *Client) cosigned(ctx context.Context, index uint64) (receipt string, e proved, err error) {
+func (c *Client) cosigned(ctx context.Context, index uint64) (e proved, err error) {
 	err = c.untilWitnessed(ctx, func() (err error) {
-		if receipt, e, err = c.receipt(ctx, index); err == nil {
+		if e, err = c.receipt(ctx, index); err == nil {
 			err = c.seen(e)
 		}
 		return err
 	})
-	return receipt, e, err
+	return e, err
 }
 
 // seen returns ErrNotWitnessed unless the policy's quorum cosigned the checkpoint that the entry is proved under.

@@ -26,14 +26,6 @@ func FirstTried(ctx context.Context, at time.Time) context.Context {
 	return context.WithValue(ctx, firstTried{}, at)
 }
 
-// began returns when the request was tried first, and whether it was tried before this call.
-func began(ctx context.Context) (at time.Time, again bool) {
-	if at, ok := ctx.Value(firstTried{}).(time.Time); ok {
-		return at, true
-	}
-	return time.Now(), false
-}
-
 type openTries struct{}
 
 // in returns the context of the call. In it send notes that a try may have been done.

@@ -123,7 +123,8 @@ func (s *Committed) open(o verify.Opened) error {
 		return fmt.Errorf("there is no place %d", o.Place)
 	case s.blind() && s.play.bound.Second == nil:
 		return errors.New("the co-dealer's commit is not known")
-	case s.barred[o.Value] || s.parent != nil && !s.given[o.Value]:
+	case s.barred[o.Value] || s.parent != nil && !slices.ContainsFunc(s.commit.Context.Parent.Positions,
+		func(p uint16) bool { return s.parent[p] == o.Value }):
 		return fmt.Errorf("the card at place %d is none that the parent gave", o.Place)
 	}
 	if err := s.play.bound.Open(o); err != nil {
@@ -179,9 +180,8 @@ func (s *Committed) finish(tape []byte) (what string, err error) {
 		if s.parent == nil {
 			return "", nil
 		}
-		values = make([]uint32, len(out.Values))
-		for i, x := range out.Values {
-			values[i] = s.parent[x]
+		if values, err = openings.ChildValues(s.parent, ctx.Parent.Positions, values); err != nil {
+			return other, err
 		}
 	}
 	if openings.DeckRoot(s.commit.Commitment, context, tape, values) != tlog.Hash(s.commit.DeckRoot) {

@@ -64,10 +64,11 @@ const anyIndex = ^uint64(0)
 // proved is an entry that a receipt proves.
 type proved struct {
 	audit.Entry
-	index  uint64
-	leaf   tlog.Hash
-	size   uint64 // of the checkpoint that it is proved under
-	signed []byte // that checkpoint
+	receipt string
+	index   uint64
+	leaf    tlog.Hash
+	size    uint64 // of the checkpoint that it is proved under
+	signed  []byte // that checkpoint
 }
 
 // prove returns the entry of a receipt. It proves that a checkpoint signed by the pinned key includes the entry at the
@@ -92,7 +93,7 @@ func (c *Client) prove(ctx context.Context, receipt string, index uint64, re rep
 	if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, re.body); err != nil {
 		return proved{}, err
 	}
-	return proved{e, r.Index, tlog.RecordHash(r.Entry), checkpoint.Size, r.Checkpoint}, nil
+	return proved{e, receipt, r.Index, tlog.RecordHash(r.Entry), checkpoint.Size, r.Checkpoint}, nil
 }
 
 // Await returns when the quorum of Config.Policy has cosigned a checkpoint that covers the commit. It returns at once
@@ -109,10 +110,10 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 	if done || !c.policy.Asks() {
 		return nil
 	}
-	receipt, e, err := c.cosigned(ctx, s.ID)
+	e, err := c.cosigned(ctx, s.ID)
 	switch {
 	case e.signed != nil && e.leaf != s.entry.leaf:
-		return &Fault{What: "the receipt is of another commit", Answer: []byte(receipt)}
+		return &Fault{What: "the receipt is of another commit", Answer: []byte(e.receipt)}
 	case err != nil:
 		return fmt.Errorf("the commit of shuffle %d: %w", s.ID, err)
 	}

@@ -102,32 +102,28 @@ func (s *source) names(ctx context.Context) error {
 
 // namedRows checks every deck and every document of terms against its hash, and counts the decks that no commit names.
 func (s *source) namedRows(ctx context.Context) error {
-	check := func(n *uint64, read func(store.Raw) error) func(store.Raw) error {
-		return func(r store.Raw) error {
-			*n++
-			if hash, ok := r.Bytes("hash"); !ok || len(hash) != 32 {
-				s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
-				return nil
-			}
-			if d, ok := errors.AsType[*inspect.Damage](read(r)); ok {
-				s.keep(d.Fault)
-			}
+	return errors.Join(eachNamed(ctx, s, store.DeckRows, &s.counts.Decks, deckOf),
+		eachNamed(ctx, s, store.TermsRows, &s.counts.Terms, documentOf))
+}
+
+func eachNamed[T any](ctx context.Context, s *source, t *store.Relation, n *uint64,
+	read func(store.Raw) (T, error)) error {
+	return s.rows.EachNamed(ctx, t, s.id, func(r store.Raw) error {
+		*n++
+		hash, ok := r.Bytes("hash")
+		if !ok || len(hash) != 32 {
+			s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
 			return nil
 		}
-	}
-	decks := check(&s.counts.Decks, func(r store.Raw) error {
-		if hash, _ := r.Bytes("hash"); !s.asked[[32]byte(hash)] {
+		if t == store.DeckRows && !s.asked[[32]byte(hash)] {
 			s.counts.UnusedDecks++
 		}
-		_, err := deckOf(r)
-		return err
+		_, err := read(r)
+		if d, ok := errors.AsType[*inspect.Damage](err); ok {
+			s.keep(d.Fault)
+		}
+		return nil
 	})
-	terms := check(&s.counts.Terms, func(r store.Raw) error {
-		_, err := documentOf(r)
-		return err
-	})
-	return errors.Join(s.rows.EachNamed(ctx, store.DeckRows, s.id, decks),
-		s.rows.EachNamed(ctx, store.TermsRows, s.id, terms))
 }
 
 // odd names the rows that belong to nothing. Rows above the head may be of batches that came
@@ -192,14 +188,11 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 
 // countRows counts the rows up to the head.
 func (s *source) countRows(ctx context.Context) (err error) {
-	for _, c := range []struct {
-		relation *store.Relation
-		n        *uint64
-	}{{store.EntryRows, &s.counts.Entries}, {store.TileRows, &s.counts.Tiles},
-		{store.CheckpointRows, &s.counts.Checkpoints}, {store.CosignedRows, &s.counts.Cosigned},
-		{store.LateRows, &s.counts.Late},
-		{store.StatementRows, &s.counts.Statements}} {
-		if *c.n, err = s.rows.Count(ctx, c.relation, s.id, s.size); err != nil {
+	c := &s.counts
+	for relation, n := range map[*store.Relation]*uint64{store.EntryRows: &c.Entries, store.TileRows: &c.Tiles,
+		store.CheckpointRows: &c.Checkpoints, store.CosignedRows: &c.Cosigned, store.LateRows: &c.Late,
+		store.StatementRows: &c.Statements} {
+		if *n, err = s.rows.Count(ctx, relation, s.id, s.size); err != nil {
 			return err
 		}
 	}

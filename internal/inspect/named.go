@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/beacon"
@@ -18,29 +20,20 @@ import (
 const deckMemory = 1 << 16
 
 // memory remembers what was read under a hash. All workers share it.
-type memory[T any] struct {
-	mu    sync.Mutex
-	known map[[32]byte]func() (T, error)
-}
+type memory[T any] = lru.Cache[[32]byte, func() (T, error)]
 
-// read returns what is known under a hash. from reads it, if nobody did before.
-func (m *memory[T]) read(hash [32]byte, from func() (T, error)) (T, error) {
-	m.mu.Lock()
-	known := m.known[hash]
-	if known == nil {
-		if m.known == nil || len(m.known) >= deckMemory {
-			m.known = make(map[[32]byte]func() (T, error))
-		}
-		known = sync.OnceValues(from)
-		m.known[hash] = known
+// remembered returns what is known under a hash. from reads it, if nobody did before.
+func remembered[T any](m *memory[T], hash [32]byte, from func() (T, error)) (T, error) {
+	from = sync.OnceValues(from)
+	if known, ok, _ := m.PeekOrAdd(hash, from); ok {
+		from = known
 	}
-	m.mu.Unlock()
-	return known()
+	return from()
 }
 
 // checkDeck returns what is wrong with the deck that a commit of cards names, as a *Damage.
 func (r *run) checkDeck(ctx context.Context, c *audit.Context) error {
-	cards, err := r.decks.read(c.DeckHash, func() (int, error) {
+	cards, err := remembered(r.decks, c.DeckHash, func() (int, error) {
 		deck, err := r.src.Deck(ctx, c.DeckHash)
 		return deck.Len(), err
 	})
@@ -55,7 +48,7 @@ func (r *run) checkTerms(ctx context.Context, c *audit.Context) error {
 	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
 		return nil
 	}
-	document, err := r.documents.read(c.Terms.Hash, func() (*terms.Document, error) {
+	document, err := remembered(r.documents, c.Terms.Hash, func() (*terms.Document, error) {
 		b, where, err := r.src.Terms(ctx, c.Terms.Hash)
 		if err != nil {
 			return nil, err

@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -38,10 +39,10 @@ type run struct {
 	trust     trust.Trusted
 	size      uint64 // of the newest checkpoint
 	newest    audit.Checkpoint
-	last      Checkpoint  // the newest, signed
-	older     *point      // of Options.Since; nil: none
-	decks     memory[int] // of cards
-	documents memory[*terms.Document]
+	last      Checkpoint   // the newest, signed
+	older     *point       // of Options.Since; nil: none
+	decks     *memory[int] // of cards
+	documents *memory[*terms.Document]
 	signers   atomic.Pointer[signers] // written by the fold
 	first     []note.Verifier         // the genesis's key, unchecked; nil: it cannot be read
 
@@ -82,6 +83,8 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 // begin prepares a check, and opens its files.
 func (r *run) begin() (*fold, error) {
 	r.first = r.genesisKey()
+	r.decks, _ = lru.New[[32]byte, func() (int, error)](deckMemory) // no error: the size is positive
+	r.documents, _ = lru.New[[32]byte, func() (*terms.Document, error)](deckMemory)
 	depth := depthPerWorker * r.opts.Workers
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: rules.NewState(), edge: new(edge),
