@@ -104,9 +104,7 @@ func TestOvertaken(t *testing.T) {
 	commits(t, f.two.client(nil, nil), 300, "b")
 	c := f.client(nil)
 	last := commits(t, c, 3, "a")
-	if err := c.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Check(t.Context()))
 	f.led.Store(true)
 	commits(t, c, 1, "c")
 	isFork(t, "a longer ledger", c.Check(t.Context()))

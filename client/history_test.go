@@ -68,9 +68,7 @@ func TestHistoryGaps(t *testing.T) {
 			}
 		}))
 		c, err := New(Config{URL: server.URL, Ledger: "main", VKey: h.vkey})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		walks, gap := 0, ""
 		for _, err := range c.History(t.Context(), test.from) {
 			var fault *Fault

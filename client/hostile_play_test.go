@@ -29,9 +29,7 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 	tape := make([]byte, c.Recipe.TapeLen())
 	rand.Read(tape)
 	out, err := c.Recipe.Run(tape)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	if cheat != nil {
 		cheat(out.Values)
 	}
@@ -46,9 +44,7 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 func (r *rigged) committed() *Committed {
 	r.t.Helper()
 	b, err := audit.Entry{Time: 1000, Actor: as(hostileIdentity), Body: r.commit}.Encode()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment,
 		DeckRoot: Hash(r.commit.DeckRoot)},
 		commit: r.commit, entry: proved{Entry: audit.Entry{Time: 1000}, leaf: tlog.RecordHash(b)}}
@@ -222,13 +218,9 @@ func TestHostileMix(t *testing.T) {
 	r = draws
 	expect(t, "an honest mix of draws", mixed(s, given[:1], missing), false)
 	order, err := openings.NewOrder(s.entry.leaf, draws.commit, &audit.Mix{Values: given[:1]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shows, err := order.Shows([]uint32{draws.tree.Open(0).Value, draws.tree.Open(1).Value})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	expect(t, "what the draws show", draws.dealt(s, func(d *Deal) { d.Shows = shows }, 0, 0, 1), false)
 	committed := draws.tree.Open(0).Value
 	expect(t, "the committed value", draws.dealt(s, func(d *Deal) { d.Shows = []uint32{committed} }, 0, 0), true)

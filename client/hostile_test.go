@@ -26,9 +26,7 @@ type house struct {
 func (h *house) client() *Client {
 	h.t.Helper()
 	c, err := New(Config{URL: "http://localhost", Ledger: "main", VKey: h.vkey})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return c
 }
 
@@ -43,13 +41,9 @@ func (s *Committed) again() *Committed {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(rand.Reader, "example.com/hostile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := note.NewSigner(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &house{t: t, signer: signer, vkey: vkey, at: 1000}
 }
 
@@ -66,31 +60,21 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 	})
 	for i, body := range bodies {
 		b, err := audit.Entry{Time: h.at + h.pace*int64(i), Actor: as(hostileIdentity), Body: body}.Encode()
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, err)
 		stored, err := tlog.StoredHashes(int64(i), b, reader)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, err)
 		hashes, entries = append(hashes, stored...), append(entries, b)
 	}
 	n := int64(len(bodies))
 	root, err := tlog.TreeHash(n, reader)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	text := audit.Checkpoint{Origin: h.signer.Name(), Size: uint64(n), Root: root}.Text()
 	signed, err := note.Sign(&note.Note{Text: text}, h.signer)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	out := make([]string, n)
 	for i := range out {
 		proof, err := tlog.ProveRecord(n, int64(i), reader)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, err)
 		out[i] = audit.Receipt{Index: uint64(i), Entry: entries[i], Proof: proof, Checkpoint: signed}.Text()
 	}
 	return out
@@ -100,17 +84,13 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 func (h *house) commit() (*audit.Commit, []byte, *openings.DeckTree) {
 	h.t.Helper()
 	deck, err := shuffle.NewDeck([]string{"a", "b", "c"})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	c := &audit.Context{Origin: h.signer.Name(), Table: "t", DeckHash: deck.Hash(),
 		Recipe: shuffle.Recipe{Cards: 3, Take: 3}, Disclosure: audit.DisclosurePublic}
 	tape := make([]byte, c.Recipe.TapeLen())
 	rand.Read(tape)
 	result, err := c.Recipe.Run(tape)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	commitment := openings.Commitment(c.Encode(), tape)
 	tree := openings.NewDeckTree(openings.LeafTag(commitment, c.Encode()), result.Values, openings.Salts(commitment, tape, 3))
 	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape,
@@ -195,3 +175,10 @@ func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential
 
 // hostileIdentity is of all commits, mixes, deals and closes of a hostile house.
 const hostileIdentity = "dealer"
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -53,9 +53,7 @@ func forgeries(t *testing.T, truth []byte) map[string][]byte {
 	t.Helper()
 	out := make(map[string][]byte)
 	var root any
-	if err := json.Unmarshal(truth, &root); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(truth, &root))
 	add := func(at string) {
 		b, err := json.Marshal(root)
 		must(t, err)

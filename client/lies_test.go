@@ -152,9 +152,7 @@ func same(t *testing.T, a, b any) bool {
 
 func sameJSON(t *testing.T, a, b []byte) bool {
 	var x, y any
-	if err := errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)))
 	return reflect.DeepEqual(x, y)
 }
 

@@ -220,9 +220,7 @@ func (d *daemon) client(between func(http.Handler) http.Handler, change func(*cl
 		change(&cfg)
 	}
 	c, err := client.New(cfg)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	return c
 }
 

@@ -20,9 +20,7 @@ import (
 func BenchmarkFileState(b *testing.B) {
 	state := client.FileState(filepath.Join(b.TempDir(), "state"))
 	for b.Loop() {
-		if err := state.Save(make([]byte, 2000)); err != nil {
-			b.Fatal(err)
-		}
+		must(b, state.Save(make([]byte, 2000)))
 	}
 }
 

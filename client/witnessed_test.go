@@ -90,9 +90,7 @@ func TestLate(t *testing.T) {
 		}
 		s, err := c.Load(t.Context(), early.ID)
 		must(t, err)
-		if err := c.Await(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Await(t.Context(), s))
 		if _, err := c.Deal(client.FirstTried(t.Context(), d.start), s, twoSeats); err == nil {
 			continue
 		} else if !errors.Is(err, client.ErrNotWitnessed) {

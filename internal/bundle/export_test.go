@@ -58,9 +58,7 @@ func holds(t *testing.T, h *house, dir string) {
 	want := map[string]bool{"checkpoint": true, "manifest.json": true}
 	for _, tile := range tlog.NewTiles(8, 0, int64(h.size())) {
 		data, err := tlog.ReadTileData(tile, tlog.HashReaderFunc(h.readHashes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := r.Tile(tile.L, uint64(tile.N), tile.W)
 		if err != nil || !bytes.Equal(got, data) {
 			t.Errorf("tile %v: %v", tile, err)
@@ -74,9 +72,7 @@ func holds(t *testing.T, h *house, dir string) {
 	n := uint64(0)
 	for i := range (sizeOf(t, r) + bundle.Width - 1) / bundle.Width {
 		entries, err := r.Entries(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, e := range entries {
 			if n >= h.size() || !bytes.Equal(e, h.entries[n]) {
 				t.Fatalf("entry %d is another", n)
@@ -101,9 +97,7 @@ func holds(t *testing.T, h *house, dir string) {
 func open(t testing.TB, dir string) *bundle.Reader {
 	t.Helper()
 	r, err := bundle.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -112,9 +106,7 @@ func open(t testing.TB, dir string) *bundle.Reader {
 func sizeOf(t testing.TB, r *bundle.Reader) uint64 {
 	t.Helper()
 	c, err := audit.CheckpointText(r.Checkpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c.Size
 }
 
@@ -126,9 +118,7 @@ func rich(t testing.TB, size int) *house {
 	h.sign()
 	h.cosign()
 	auditor, err := ecdh.P256().GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.add(&audit.Key{Subject: audit.SubjectAuditor, Public: append([]byte{1}, auditor.PublicKey().Bytes()...)})
 	h.add(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: [32]byte{9},
 		From: start.UnixMilli()})
@@ -166,9 +156,7 @@ func TestContent(t *testing.T) {
 	}
 	list := func(all iter.Seq2[bundle.Listed, error]) (list []string) {
 		for c, err := range all {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			list = append(list, string(c.Signed))
 		}
 		return list
@@ -234,15 +222,11 @@ func TestLateLines(t *testing.T) {
 	h, dir := newHouse(t), t.TempDir()
 	skey, _ := h.generate("late.example/witness")
 	late, err := fnote.NewSignerForCosignatureV1(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	join := func(i int) {
 		c := &h.cosigned[i]
 		joined, err := bundle.Joined(c.signed, h.checkpoint(c.size, h.signer, late).signed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c.signed = joined
 	}
 	for range 258 {
@@ -400,9 +384,7 @@ var refusals = []struct {
 // text signs any text as the ledger would.
 func (h *house) text(text string) []byte {
 	signed, err := note.Sign(&note.Note{Text: text}, h.signer)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return signed
 }
 
@@ -512,9 +494,7 @@ func TestResumeFromDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.read = nil
-			if err := damage(filepath.Join(dir, "tile", "entries", "002")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, damage(filepath.Join(dir, "tile", "entries", "002")))
 			h.mustExport(dir)
 			same(t, dir, want)
 		})
@@ -533,9 +513,7 @@ func TestCutWhilePublished(t *testing.T) {
 			var before *bundle.Result
 			if !first {
 				before = h.mustExport(dir)
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(path))
 			}
 			honest := *h
 			honest.entries, honest.heads, honest.cosigned = clone(h.entries), clone(h.heads), clone(h.cosigned)
@@ -546,15 +524,11 @@ func TestCutWhilePublished(t *testing.T) {
 			h.rotate()
 			h.cosign()
 			// A directory in its place stops the export there.
-			if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Join(path, "x"), 0o700))
 			if _, err := h.export(dir); err == nil {
 				t.Fatal("exported")
 			}
-			if err := os.RemoveAll(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.RemoveAll(path))
 			if !first {
 				wasCut(t, dir, before)
 			}
@@ -583,9 +557,7 @@ func wasCut(t *testing.T, dir string, before *bundle.Result) {
 	}
 	n := uint64(0)
 	for listed, err := range r.Cosigned() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		at, err := audit.CheckpointText(listed.Signed)
 		if n++; err != nil || (n <= before.Cosigned) != (at.Size <= c.Size) {
 			t.Errorf("number %d has size %d, %v", n, at.Size, err)
@@ -601,15 +573,11 @@ func TestLeftPartials(t *testing.T) {
 	t.Parallel()
 	h, dir := rich(t, 300), t.TempDir()
 	blocked := filepath.Join(dir, "cosigned", fmt.Sprintf("000.p/%d", len(h.cosigned)))
-	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(blocked, "x"), 0o700))
 	if _, err := h.export(dir); err == nil {
 		t.Fatal("exported")
 	}
-	if err := os.RemoveAll(blocked); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(blocked))
 	if _, err := os.Stat(filepath.Join(dir, "tile", "0", "001.p")); err != nil {
 		t.Fatalf("void: %v", err)
 	}
@@ -635,9 +603,7 @@ func TestDamaged(t *testing.T) {
 			if strings.HasPrefix(name, "cosigned") {
 				b = b[1:]
 			}
-			if err := os.WriteFile(path, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, b, 0o600))
 			h.grow(700)
 			if _, err := h.export(dir); !errors.Is(err, bundle.ErrDamaged) {
 				t.Errorf("exported: %v", err)
@@ -655,23 +621,17 @@ func TestForgedKeys(t *testing.T) {
 			h.newSigner(origin)
 			key := h.entries[len(h.entries)-1]
 			e, err := audit.ParseEntry(key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			e.Body.(*audit.Key).Public[5] ^= 1
 			forged, err := e.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			edit(t, filepath.Join(dir, "tile", "entries", "001.p", fmt.Sprint(h.size()-256)), string(key),
 				string(forged))
 		},
 		"the last rotation is missing": func(h *house, dir string) {
 			name := filepath.Join(dir, "signed", "000.p", "2")
 			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			first := b[:2+int(b[0])<<8+int(b[1])]
 			if err := errors.Join(os.Remove(name),
 				os.WriteFile(filepath.Join(filepath.Dir(name), "1"), first, 0o600)); err != nil {
@@ -679,9 +639,7 @@ func TestForgedKeys(t *testing.T) {
 			}
 		},
 		"no rotation is there": func(_ *house, dir string) {
-			if err := os.RemoveAll(filepath.Join(dir, "signed")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.RemoveAll(filepath.Join(dir, "signed")))
 		},
 	} {
 		h, dir := rich(t, 300), t.TempDir()
@@ -699,16 +657,12 @@ func TestForgedKeys(t *testing.T) {
 func edit(t *testing.T, path, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	changed := strings.Replace(string(b), from, to, 1)
 	if changed == string(b) {
 		t.Fatalf("%s has no %q", path, from)
 	}
-	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(changed), 0o600))
 }
 
 // TestManifestMended: a manifest that is damaged or missing is written anew; one of a later version is left alone.
@@ -718,9 +672,7 @@ func TestManifestMended(t *testing.T) {
 	h.mustExport(dir)
 	path := filepath.Join(dir, "manifest.json")
 	for _, text := range []string{"", "{}", `{"format":"shuffled/v1/bundle","size":9}`} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		h.mustExport(dir)
 		same(t, dir, h.fresh())
 	}
@@ -845,9 +797,7 @@ func TestSecondExport(t *testing.T) {
 func TestForeignDirectory(t *testing.T) {
 	t.Parallel()
 	h, dir := newHouse(t), t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600))
 	if _, err := h.export(dir); err == nil || !strings.Contains(err.Error(), "notes.txt") {
 		t.Errorf("exported: %v", err)
 	}
@@ -868,29 +818,21 @@ func TestForeignDirectory(t *testing.T) {
 func TestNoEscape(t *testing.T) {
 	t.Parallel()
 	h, dir, outside := rich(t, 300), t.TempDir(), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(dir, "tile")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(outside, filepath.Join(dir, "tile")))
 	if _, err := h.export(dir); err == nil || len(files(t, outside)) > 0 {
 		t.Errorf("exported: %v, %v", err, sorted(files(t, outside)))
 	}
 	dir = h.fresh()
 	secret := filepath.Join(outside, "secret")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	manifest := filepath.Join(dir, "manifest.json")
-	if err := errors.Join(os.Remove(manifest), os.Symlink(secret, manifest)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Remove(manifest), os.Symlink(secret, manifest)))
 	if m, err := open(t, dir).Manifest(); !errors.Is(err, audit.ErrMalformed) {
 		t.Errorf("read %v, %v", m, err)
 	}
 	for _, list := range []string{"cosigned", "signed"} {
 		path := filepath.Join(dir, list)
-		if err := errors.Join(os.RemoveAll(path), os.Symlink(outside, path)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.RemoveAll(path), os.Symlink(outside, path)))
 	}
 	r := open(t, dir)
 	for _, all := range []iter.Seq2[bundle.Listed, error]{r.Cosigned(), r.Signed()} {

@@ -70,13 +70,9 @@ func newEmpty(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	public, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wkey, err := audit.WitnessVKey(name, public[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.policy = fmt.Sprintf("witness w1 %s https://witness.example/\nquorum w1\n", wkey)
 	return h
 }
@@ -84,9 +80,7 @@ func newEmpty(t testing.TB) *house {
 func (h *house) generate(name string) (skey, vkey string) {
 	h.t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, name)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return skey, vkey
 }
 
@@ -95,9 +89,7 @@ func (h *house) newSigner(name string) (vkey string) {
 	h.t.Helper()
 	skey, vkey := h.generate(name)
 	signer, err := note.NewSigner(skey)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	h.signer = signer
 	return vkey
 }
@@ -105,9 +97,7 @@ func (h *house) newSigner(name string) (vkey string) {
 func (h *house) public(vkey string) []byte {
 	h.t.Helper()
 	key, err := audit.SigningKey(vkey)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return key
 }
 
@@ -118,18 +108,14 @@ func (h *house) add(body audit.Body) {
 	h.t.Helper()
 	at := start.Add(time.Duration(len(h.entries)) * time.Minute)
 	b, err := audit.Entry{Time: at.UnixMilli(), Actor: as("daemon"), Body: body}.Encode()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	h.addBytes(b)
 }
 
 func (h *house) addBytes(b []byte) {
 	h.t.Helper()
 	hashes, err := tlog.StoredHashes(int64(len(h.entries)), b, tlog.HashReaderFunc(h.readHashes))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	h.nodes, h.entries = append(h.nodes, hashes...), append(h.entries, b)
 }
 
@@ -154,9 +140,7 @@ func (h *house) grow(size int) {
 func (h *house) commit(cards ...string) (hash [32]byte) {
 	h.t.Helper()
 	deck, err := shuffle.NewDeck(cards)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	hash = deck.Hash()
 	h.decks[hash] = cards
 	h.add(&audit.Commit{
@@ -172,14 +156,10 @@ func (h *house) commit(cards ...string) (hash [32]byte) {
 func (h *house) checkpoint(size uint64, signers ...note.Signer) head {
 	h.t.Helper()
 	root, err := tlog.TreeHash(int64(size), tlog.HashReaderFunc(h.readHashes))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	signed, err := note.Sign(&note.Note{Text: audit.Checkpoint{Origin: origin, Size: size, Root: root}.Text()},
 		signers...)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return head{size, signed}
 }
 
@@ -211,9 +191,7 @@ func (h *house) rotate() {
 func (h *house) rotateLong() {
 	h.t.Helper()
 	skey, vkey, err := fnote.GenerateMLDSAKey(origin)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	signers := h.own()
 	if h.long, err = fnote.NewMLDSASigner(skey); err != nil {
 		h.t.Fatal(err)
@@ -314,9 +292,7 @@ func files(t testing.TB, dir string) map[string]string {
 		all[filepath.ToSlash(rel)] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -348,3 +324,10 @@ func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // as is the actor of a test: a service with one credential of the same name.
 func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

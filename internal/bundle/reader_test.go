@@ -50,9 +50,7 @@ func TestStrays(t *testing.T) {
 	t.Parallel()
 	dir := rich(t, 300).fresh()
 	for _, name := range []string{"notes", "tile/0/huh", "decks/a.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), nil, 0o600))
 	}
 	if n, first, err := open(t, dir).Strays(); n != 3 || first != "decks/a.txt" || err != nil {
 		t.Errorf("%d files, the first is %q, %v", n, first, err)
@@ -102,9 +100,7 @@ func TestReaderRefuses(t *testing.T) {
 	for name := range files(t, dir) {
 		if digits, ok := strings.CutPrefix(name, "decks/"); ok {
 			b, err := hex.DecodeString(strings.TrimSuffix(digits, ".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			deck, deckPath = [32]byte(b), name
 		}
 	}
@@ -197,9 +193,7 @@ func TestReaderBounds(t *testing.T) {
 	t.Parallel()
 	dir := rich(t, 300).fresh()
 	left := filepath.Join(dir, "tile", "entries", "002") // by an export that was cut
-	if err := os.WriteFile(left, make([]byte, 512), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(left, make([]byte, 512), 0o600))
 	r := open(t, dir)
 	for _, i := range []uint64{2, 3, 1 << 53, 1<<64 - 1} {
 		if _, err := r.Entries(i); err == nil {
@@ -229,9 +223,7 @@ func TestTileOfTheFull(t *testing.T) {
 	}
 	r := open(t, dir)
 	full, err := r.Tile(0, 0, bundle.Width)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, width := range []int{1, 137, 255} {
 		if got, err := r.Tile(0, 0, width); err != nil || !bytes.Equal(got, full[:32*width]) {
 			t.Errorf("%d hashes: %v", width, err)
@@ -253,9 +245,7 @@ func TestReplacedPartial(t *testing.T) {
 		t.Fatal("no such file")
 	}
 	r, err := bundle.OpenFS(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := count(r.Cosigned()); n != 10 {
 		t.Errorf("%d checkpoints", n)
 	}

@@ -38,9 +38,7 @@ func accessChain(t *testing.T, s interface {
 }, e *store.Evidence, driver, address string) {
 	l, vkey, _ := liveLedger(t, s)
 	db, err := sql.Open(driver, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	if driver == "sqlite" { // an owner takes away what forbids an UPDATE
 		if _, err := db.Exec("DROP TRIGGER access_records_no_update"); err != nil {
@@ -53,16 +51,12 @@ func accessChain(t *testing.T, s interface {
 		for i := from; i <= to; i++ {
 			a := ledger.Access{Time: int64(i), Request: fmt.Sprint("r", i), Token: "tok_1", Method: "GET",
 				Path: "/v1/main/keys"}
-			if err := s.PutAccess(t.Context(), l.ID(), a); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.PutAccess(t.Context(), l.ID(), a))
 		}
 	}
 	tell := func() {
 		head, err := s.AccessHead(t.Context(), l.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := l.Append(t.Context(), ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventAccessHead, Records: head.Count, Digest: head.Hash}}}); err != nil {
 			t.Fatal(err)
@@ -134,30 +128,20 @@ func accessChain(t *testing.T, s interface {
 func liveLedger(t *testing.T, s ledger.Store) (l *sequencer.Ledger, vkey, mark string) {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, liveOrigin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := note.NewSigner(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	public, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	info := ledger.Info{Name: name, Origin: liveOrigin}
 	mark = filepath.Join(t.TempDir(), "main.mark")
 	g := &audit.Genesis{Revision: audit.Revision, Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned,
 		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
-	if err := sequencer.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sequencer.Create(t.Context(), s, info, g, signer, mark, time.Now()))
 	l, err = sequencer.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark,
 		Start: audit.Event{Name: "live"}, Queue: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l, vkey, mark
 }

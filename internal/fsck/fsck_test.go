@@ -38,9 +38,7 @@ func tempDir() (string, error) {
 func made(t testing.TB) *material {
 	t.Helper()
 	m, err := honest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -52,9 +50,7 @@ func (m *material) options() fsck.Options {
 func check(t testing.TB, e *store.Evidence, o fsck.Options) *fsck.Report {
 	t.Helper()
 	r, err := fsck.Run(t.Context(), e, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -65,9 +61,7 @@ func openSQLite(t testing.TB) (path string, s *sqlite.Store) {
 		t.Fatal(err)
 	}
 	s, err := sqlite.Open(path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return path, s
 }
@@ -75,9 +69,7 @@ func openSQLite(t testing.TB) (path string, s *sqlite.Store) {
 func evidenceOfSQLite(t testing.TB, path string) *store.Evidence {
 	t.Helper()
 	e, err := sqlite.OpenEvidence(path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { e.Close() })
 	return e
 }
@@ -89,9 +81,7 @@ func openPostgres(t testing.TB) (dsn string, s *postgres.Store) {
 		t.Fatal(err)
 	}
 	s, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return dsn, s
 }
@@ -99,9 +89,7 @@ func openPostgres(t testing.TB) (dsn string, s *postgres.Store) {
 func evidenceOfPostgres(t testing.TB, dsn string) *store.Evidence {
 	t.Helper()
 	e, err := postgres.OpenEvidence(t.Context(), dsn, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { e.Close() })
 	return e
 }

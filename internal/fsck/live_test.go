@@ -81,27 +81,19 @@ func TestReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	m.load(t, s, len(m.heads))
 	roles, err := os.ReadFile("../../deploy/roles.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close(t.Context())
 	if _, err := conn.Exec(t.Context(), string(roles)+"; ALTER ROLE shuffled_reader PASSWORD 'known'"); err != nil {
 		t.Fatal(err)
 	}
 	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.UserPassword("shuffled_reader", "known")
 	wantHonest(t, m, evidenceOfPostgres(t, u.String()))
 	// A head whose comment is gone is still looked at.

@@ -17,9 +17,7 @@ func TestLong(t *testing.T) {
 	m := madeBusy(t, 11_000)
 	path, s := openSQLite(t)
 	m.load(t, s, len(m.heads))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	size := func(i int) string { return "size=" + number(int64(m.heads[i].Size)) }
 	// The others keep their indexes: no check of this length is quick without.
 	db := stripSQLite(t, path, []*store.Relation{store.CheckpointRows})
@@ -72,9 +70,7 @@ func TestEveryByte(t *testing.T) {
 	w := newWriter(t.TempDir(), "bytes", true)
 	w.round(0)
 	m, err := w.finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db := strippedSQLite(t, m)
 	for _, table := range []*store.Relation{store.HeadRows, store.CheckpointRows, store.CosignedRows} {
 		rows := db.rows(t, table)
@@ -131,9 +127,7 @@ func BenchmarkPostgres(b *testing.B) {
 func madeBusy(t testing.TB, n int) *material {
 	t.Helper()
 	m, err := busy(t.TempDir(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 

@@ -507,9 +507,7 @@ func statementCases(t *testing.T, m *material, db tampered) (cases []tamperCase)
 	row := db.rows(t, store.StatementRows)[0]
 	b, _ := row.Bytes("note")
 	honest, err := openings.ParseStatement(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, edit := range map[string]func(*openings.Statement) auditor{
 		"another ledger": func(s *openings.Statement) auditor { s.Origin = "example.org/other"; return "a.example" },
 		"another shuffle, with the hashes of this one": func(s *openings.Statement) auditor { s.ID++; return "a.example" },
@@ -520,9 +518,7 @@ func statementCases(t *testing.T, m *material, db tampered) (cases []tamperCase)
 		s := honest.Statement
 		by := edit(&s)
 		signed, err := s.Sign(by)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cases = append(cases, tamperCase{"statements: one about " + name, []change{update(row, "note", signed)},
 			[]want{{table: "statements", key: keyText(row), code: fsck.CodeColumn},
 				{table: "statements", column: "note", code: fsck.CodeColumn}}})

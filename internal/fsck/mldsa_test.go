@@ -17,9 +17,7 @@ import (
 func TestBothAlgorithms(t *testing.T) {
 	t.Parallel()
 	dir, err := tempDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := newWriter(dir, "both", true)
 	first, second := inspecttest.NewLongKey(inspecttest.Origin, "1"), inspecttest.NewLongKey(inspecttest.Origin, "2")
 	rotate := func(k, old *inspecttest.LongKey) {
@@ -36,9 +34,7 @@ func TestBothAlgorithms(t *testing.T) {
 	rotate(second, first)
 	w.round(6)
 	m, err := w.finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path, s := openSQLite(t)
 	m.load(t, s, len(m.heads))
 	e := evidenceOfSQLite(t, path)

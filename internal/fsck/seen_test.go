@@ -24,9 +24,7 @@ func markOf(t *testing.T, checkpoint []byte) string {
 	path := filepath.Join(t.TempDir(), "main.mark")
 	b := make([]byte, 2048)
 	copy(b[1024:], checkpoint)
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o600))
 	return path
 }
 
@@ -93,17 +91,13 @@ func TestFork(t *testing.T) {
 	t.Parallel()
 	m := made(t)
 	dir, err := tempDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := newWriter(dir, "another", true)
 	for i := range 4 {
 		w.round(i)
 	}
 	fork, err := w.finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path, s := openSQLite(t)
 	fork.load(t, s, len(fork.heads))
 	e := evidenceOfSQLite(t, path)
@@ -154,9 +148,7 @@ func TestSchema(t *testing.T) {
 	dsn, p := openPostgres(t)
 	m.load(t, p, 3)
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close(t.Context())
 	e := evidenceOfPostgres(t, dsn)
 	wantSchema(t, m, e, func(sql string) error { _, err := conn.Exec(t.Context(), sql); return err })

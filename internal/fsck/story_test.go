@@ -290,33 +290,25 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 		} else {
 			err = s.Append(t.Context(), m.id, old, b)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		old = head
 	}
 	for _, d := range m.terms {
-		if err := s.PutTerms(t.Context(), m.id, d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.PutTerms(t.Context(), m.id, d))
 	}
 	for _, x := range m.stated {
 		for n, signed := range x.notes {
 			if x.size > old.Size {
 				break
 			}
-			if err := s.PutStatement(t.Context(), m.id, x.shuffle, n, signed); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.PutStatement(t.Context(), m.id, x.shuffle, n, signed))
 		}
 	}
 	for _, h := range m.cosigned {
 		if h.Size > old.Size {
 			break
 		}
-		if err := errors.Join(s.PutCosigned(t.Context(), m.id, h), s.PutLate(t.Context(), m.id, h)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(s.PutCosigned(t.Context(), m.id, h), s.PutLate(t.Context(), m.id, h)))
 	}
 }
 
@@ -325,9 +317,7 @@ func (m *material) values(t testing.TB, i uint64) (values, inputs []uint32) {
 	t.Helper()
 	ctx := m.parsed[i].Body.(*audit.Commit).Context
 	out, err := ctx.Recipe.Run(m.tapes[i])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if ctx.Parent == nil {
 		return out.Values, nil
 	}
@@ -411,3 +401,10 @@ func busy(dir string, n int) (*material, error) {
 
 // as is the actor of a test: a service with one credential of the same name.
 func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

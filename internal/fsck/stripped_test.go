@@ -39,9 +39,7 @@ func strippedSQLite(t *testing.T, m *material) tampered {
 	t.Helper()
 	path, s := openSQLite(t)
 	m.load(t, s, len(m.heads))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	return stripSQLite(t, path, store.Relations())
 }
 
@@ -71,9 +69,7 @@ func stripSQLite(t *testing.T, path string, tables []*store.Relation) *sqliteFil
 func rawSQLite(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.SetMaxOpenConns(1)
 	return db
 }
@@ -82,28 +78,20 @@ func (f *sqliteFile) with(t *testing.T, changes []change, do func(*store.Evidenc
 	t.Helper()
 	path := filepath.Join(filepath.Dir(f.path), "case.db")
 	b, err := os.ReadFile(f.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, suffix := range []string{"-wal", "-shm", ""} {
 		os.Remove(path + suffix)
 	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o600))
 	db := rawSQLite(t, path)
 	for _, c := range changes {
 		if _, err := db.Exec(strings.ReplaceAll(c.sql, "$", "?"), c.args...); err != nil {
 			t.Fatalf("%s: %v", c.sql, err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	e, err := sqlite.OpenEvidence(path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer e.Close()
 	do(e)
 }
@@ -113,15 +101,11 @@ func (f *sqliteFile) names(t *testing.T, text string, args ...any) (names []stri
 	db := rawSQLite(t, f.path)
 	defer db.Close()
 	rows, err := db.Query(text, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&name))
 		names = append(names, name)
 	}
 	if err := rows.Err(); err != nil || len(names) == 0 {
@@ -171,9 +155,7 @@ func strippedPostgres(t *testing.T, m *material) tampered {
 	m.load(t, s, len(m.heads))
 	s.Close()
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	for _, table := range store.Relations() {
 		for _, text := range strip(table.Name) {
@@ -189,9 +171,7 @@ func strippedPostgres(t *testing.T, m *material) tampered {
 func (p *postgresConn) with(t *testing.T, changes []change, do func(*store.Evidence)) {
 	t.Helper()
 	tx, err := p.conn.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer tx.Rollback(context.Background())
 	for _, c := range changes {
 		if _, err := tx.Exec(t.Context(), c.sql, c.args...); err != nil {
@@ -223,9 +203,7 @@ func (p *postgresConn) with(t *testing.T, changes []change, do func(*store.Evide
 func (p *postgresConn) names(t *testing.T, text string, args ...any) []string {
 	t.Helper()
 	rows, err := p.conn.Query(t.Context(), text, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(names) == 0 {
 		t.Fatalf("names %v, %v", names, err)

@@ -25,26 +25,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func inspectDir(t testing.TB, dir string, opts Options) *Report {
 	t.Helper()
 	b, err := OpenBundle(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	if _, _, at := b.manifest.Times(); opts.At == 0 {
 		opts.At = at
 	}
 	r, err := Run(t.Context(), b, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
 func asJSON(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 

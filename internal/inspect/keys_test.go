@@ -77,9 +77,7 @@ func TestTypesOfKeys(t *testing.T) {
 		dir := t.TempDir()
 		seed := sha256.Sum256([]byte("an auditor"))
 		auditor, err := disclosure.NewAuditor(append([]byte{kind}, seed[:]...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		g := inspecttest.Plain()
 		g.Production, g.Disclosure, g.AuditorKeys = false, audit.DisclosureAuditor, [][]byte{auditor.Public()}
 		l := inspecttest.New(dir, "types", g)

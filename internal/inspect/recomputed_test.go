@@ -83,9 +83,7 @@ func entriesOf(t *testing.T, dir string) (entries [][]byte) {
 		t.Fatalf("%v, %v", names, err)
 	}
 	b, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for len(b) > 0 {
 		n := int(b[0])<<8 | int(b[1])
 		entries, b = append(entries, b[2:2+n]), b[2+n:]
