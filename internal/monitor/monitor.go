@@ -65,8 +65,8 @@ func New(cfg Config, now time.Time) *Monitor {
 	cfg.CountWindow = cmp.Or(cfg.CountWindow, CountWindow)
 	cfg.CountLeast = cmp.Or(cfg.CountLeast, CountLeast)
 	cfg.DayLeast = cmp.Or(cfg.DayLeast, DayLeast)
-	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes),
-		drawn: newPlaces(maxShapes), day: dayOf(now), turned: now}
+	return &Monitor{cfg: cfg, whole: make(places, len(published)), other: make(places, maxShapes),
+		drawn: make(places, maxShapes), day: dayOf(now), turned: now}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86_400 }
@@ -128,9 +128,9 @@ func (m *Monitor) numbers(r shuffle.Recipe, draws []uint32) {
 
 // order counts the order of a shuffle.
 func (m *Monitor) order(r shuffle.Recipe, values []uint32) {
-	in := &m.other
+	in := m.other
 	if r.Take == r.Cards && published[r.Cards] {
-		in = &m.whole
+		in = m.whole
 	}
 	s := in.find(key{cards: r.Cards, take: min(r.Take, maxPositions)})
 	if s == nil {
@@ -233,9 +233,9 @@ func (m *Monitor) judge(to []Finding, s *shape, span Span, w *tally) []Finding {
 
 // shapes calls yield with every shape that has a place.
 func (m *Monitor) shapes(yield func(*shape) bool) {
-	for _, in := range []*places{&m.whole, &m.other, &m.drawn} {
-		for i := range in.all {
-			s := in.all[i].Load()
+	for _, in := range []places{m.whole, m.other, m.drawn} {
+		for i := range in {
+			s := in[i].Load()
 			if s == nil {
 				break
 			}

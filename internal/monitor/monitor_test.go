@@ -439,7 +439,7 @@ func TestCountLeast(t *testing.T) {
 	m.Watch(r, out)
 	counted += coins
 	m.Turn(end.Add(-1))
-	s := m.drawn.all[0].Load()
+	s := m.drawn[0].Load()
 	if got := m.judged(); got != [2]uint64{} || s.window.n != counted {
 		t.Errorf("%v windows, %d of %d draws", got, s.window.n, counted)
 	}
@@ -639,7 +639,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("watched %v, want %v", got, want)
 	}
 	// The draws 80, 79, 1 of 80 take the numbers 80, 1, 3: cards 79, 0 and 2.
-	if cells := m.other.all[0].Load().window.cells; cells[0][79%52] != 1 || cells[1][0] != 1 || cells[2][2] != 1 {
+	if cells := m.other[0].Load().window.cells; cells[0][79%52] != 1 || cells[1][0] != 1 || cells[2][2] != 1 {
 		t.Errorf("counted %v", cells[:3])
 	}
 }
@@ -649,14 +649,14 @@ func TestRanges(t *testing.T) {
 	m := newStand(0, 0)
 	m.Watch(shuffle.Recipe{Ranges: []uint32{6, 6, 6, 2, 6, 6}}, shuffle.Outcome{Values: []uint32{1, 2, 3, 1, 5, 6}})
 	m.Watch(shuffle.Recipe{Cards: 3, Take: 3, EndLo: 2, EndHi: 3}, shuffle.Outcome{Values: []uint32{2, 1, 0}, EndAt: 3})
-	die, coin := m.drawn.all[0].Load(), m.drawn.all[1].Load()
+	die, coin := m.drawn[0].Load(), m.drawn[1].Load()
 	if die.window.n != 5 || die.window.pairs != 2 || die.window.follow[0][1] != 1 || die.window.follow[4][5] != 1 {
 		t.Errorf("dice: %+v", die.window)
 	}
 	if coin.window.n != 2 || coin.window.cells[0][0] != 1 || coin.window.cells[0][1] != 1 {
 		t.Errorf("a coin and the place of a cut card: %+v", coin.window)
 	}
-	three := m.other.all[0].Load().window
+	three := m.other[0].Load().window
 	if three.fixed != 1 || three.cells[0][2] != 1 || three.cells[2][0] != 1 || three.follow[2][1] != 1 ||
 		three.follow[1][0] != 1 {
 		t.Errorf("three cards: %+v", three)

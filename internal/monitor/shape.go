@@ -36,39 +36,17 @@ type key struct {
 }
 
 // places hold the shapes of one kind, first come, first served, until the process ends. There are few places, since a
-// caller may ask for thousands of shapes. No shape displaces another, or a published deck.
-type places struct {
-	all    []atomic.Pointer[shape] // filled from the front
-	adding sync.Mutex
-}
-
-func newPlaces(n int) places { return places{all: make([]atomic.Pointer[shape], n)} }
+// caller may ask for thousands of shapes. No shape displaces another, or a published deck. They are filled from the
+// front.
+type places []atomic.Pointer[shape]
 
 // find returns the shape, made when it is new; nil when there is no place for it.
-func (p *places) find(k key) *shape {
-	for i := range p.all {
-		s := p.all[i].Load()
-		if s == nil {
-			return p.add(k)
+func (p places) find(k key) *shape {
+	for i := range p {
+		if p[i].Load() == nil {
+			p[i].CompareAndSwap(nil, newShape(k)) // unless another goroutine is first
 		}
-		if s.key == k {
-			return s
-		}
-	}
-	return nil
-}
-
-func (p *places) add(k key) *shape {
-	p.adding.Lock()
-	defer p.adding.Unlock()
-	for i := range p.all {
-		s := p.all[i].Load()
-		if s == nil {
-			s = newShape(k)
-			p.all[i].Store(s)
-			return s
-		}
-		if s.key == k { // another goroutine was first
+		if s := p[i].Load(); s.key == k {
 			return s
 		}
 	}
