@@ -12,7 +12,6 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/entropy"
-	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 	"shuffled/internal/seal"
@@ -61,11 +60,8 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 		unwritten: make(map[string][]*unwritten), behind: make(map[string]bool)}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
-	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
-	if err != nil {
-		return nil, err
-	}
-	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, passphrase); err != nil {
+	var err error
+	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, cfg.PassphraseFile); err != nil {
 		return nil, err
 	}
 	h.recent = record.NewCache()

@@ -18,7 +18,6 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/blind"
 	"shuffled/internal/follow"
-	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/stops"
@@ -120,13 +119,9 @@ func together(ctx context.Context, things, atOnce int, do func(ctx context.Conte
 // readFiles reads the files of all ledgers, so that a bad file ends the start before any database is waited
 // for. It reads the keys one at a time, because a passphrase takes memory.
 func (o *opener) readFiles() (ledgers []toOpen, err error) {
-	passphrase, err := keys.ReadPassphrase(o.cfg.PassphraseFile)
-	if err != nil {
-		return nil, err
-	}
 	for _, c := range o.cfg.Ledgers {
 		l := toOpen{Ledger: c}
-		if l.origin, l.signers, err = place.ReadSigners(c, passphrase); err != nil {
+		if l.origin, l.signers, err = place.ReadSigners(c, o.cfg.PassphraseFile); err != nil {
 			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
 		}
 		o.noting.Lock()

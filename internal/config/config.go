@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -245,6 +246,9 @@ func (c *Config) Of(l Ledger) *Config {
 	of.Database, of.DatabasePasswordFile, of.DatabasePooler = l.Database, l.DatabasePasswordFile, l.DatabasePooler
 	return &of
 }
+
+// SQLite returns the path of an embedded database. ok is false for a server's.
+func (c *Config) SQLite() (path string, ok bool) { return strings.CutPrefix(c.Database, schemeSQLite) }
 
 // Databases returns the settings once for each database: first those for the daemon's own, then those for the first
 // ledger of each other database.

@@ -74,7 +74,7 @@ func (c *Config) problems() []error {
 
 // checkDatabase checks the database of the settings, whose names begin with the prefix.
 func checkDatabase(p *problems, prefix string, c *Config) {
-	path, sqlite := strings.CutPrefix(c.Database, schemeSQLite)
+	path, sqlite := c.SQLite()
 	switch {
 	case c.Database == "": // the default
 	case sqlite:

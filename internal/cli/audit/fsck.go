@@ -12,7 +12,6 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/fsck"
-	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
@@ -108,9 +107,5 @@ func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	passphrase, err := keys.ReadPassphrase(passphraseFile)
-	if err != nil {
-		return nil, err
-	}
-	return place.ReadKeyring(paths, passphrase)
+	return place.ReadKeyring(paths, passphraseFile)
 }

@@ -315,7 +315,7 @@ func openTape(d *daemon, id uint64) (o *openedTape, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, err := place.ReadKeyring([]string{d.path("sealing.key")}, keys.Secret{})
+	ring, err := place.ReadKeyring([]string{d.path("sealing.key")}, "")
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
 		h.key, err = keys.ReadSigning(place.FilesOf(dir, demoLedger).Key, keys.Secret{})
 	}
 	if err == nil {
-		h.ring, err = place.ReadKeyring(h.cfg.SealingKeys, keys.Secret{})
+		h.ring, err = place.ReadKeyring(h.cfg.SealingKeys, "")
 	}
 	if err == nil {
 		err = h.openLedger(ctx)

@@ -103,8 +103,7 @@ func (d *doctor) mode(check, path string, not fs.FileMode) {
 func (d *doctor) keys() map[string]string {
 	origins := make(map[string]string)
 	const cure = "restore the file from the place where it is kept safe, with mode 0600, or correct its path"
-	passphrase, err := keys.ReadPassphrase(d.cfg.PassphraseFile)
-	if d.failed("passphrase", cure, err) {
+	if _, err := keys.ReadPassphrase(d.cfg.PassphraseFile); d.failed("passphrase", cure, err) {
 		return origins
 	}
 	passwords := []string{d.cfg.DatabasePasswordFile}
@@ -119,11 +118,11 @@ func (d *doctor) keys() map[string]string {
 			d.ok("database password", "%s can be read by its owner alone", path)
 		}
 	}
-	if _, err := place.ReadKeyring(d.cfg.SealingKeys, passphrase); !d.failed("sealing keys", cure, err) {
+	if _, err := place.ReadKeyring(d.cfg.SealingKeys, d.cfg.PassphraseFile); !d.failed("sealing keys", cure, err) {
 		d.ok("sealing keys", "%d can be read", len(d.cfg.SealingKeys))
 	}
 	for _, l := range d.cfg.Ledgers {
-		origin, signers, err := place.ReadSigners(l, passphrase)
+		origin, signers, err := place.ReadSigners(l, d.cfg.PassphraseFile)
 		if d.failed("signing key of "+l.Name, cure, err) {
 			continue
 		}

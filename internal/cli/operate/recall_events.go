@@ -54,49 +54,22 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	all, more := []client.ShuffleSummary{}, false
-	for one, err := range d.Shuffles(ctx, params) {
-		if err != nil {
-			return c.Fail(s, err)
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (r recalled, err error) {
+		r.Shuffles = []client.ShuffleSummary{}
+		for one, err := range d.Shuffles(ctx, params) {
+			if err != nil {
+				return r, err
+			}
+			if r.More = c.Limit > 0 && len(r.Shuffles) == c.Limit; r.More {
+				break
+			}
+			r.Shuffles = append(r.Shuffles, one)
 		}
-		if more = c.Limit > 0 && len(all) == c.Limit; more {
-			break
+		if c.Prove && len(r.Shuffles) > 0 {
+			r.Proof, err = prove(ctx, d, r.Shuffles, params.From)
 		}
-		all = append(all, one)
-	}
-	n := len(all)
-	var proved *proof
-	if c.Prove && n > 0 {
-		if proved, err = prove(ctx, d, all, params.From); err != nil {
-			return c.Fail(s, err)
-		}
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, recalled{all, more, proved})
-	}
-	if n > 0 {
-		rows := [][]string{{"ID", "SERIAL", "TABLE", "OWNER", "DECK", "GAME", "COMMITTED", "STATE"}}
-		for _, one := range all {
-			rows = append(rows, recallRow(one))
-		}
-		io.WriteString(s.Out, term.Aligned("", rows, 2, 3, 4, 5, 6, 7))
-	}
-	switch {
-	case n == 0:
-		fmt.Fprintln(s.Out, "no shuffle fits")
-	case more:
-		fmt.Fprintf(s.Out, "\n%s, and there are more: --limit 0 lists all\n", term.Plural(uint64(n), "shuffle"))
-	default:
-		fmt.Fprintf(s.Out, "\n%s\n", term.Plural(uint64(n), "shuffle"))
-	}
-	if proved != nil {
-		proved.print(s, all[n-1].ID)
-	}
-	return nil
+		return r, err
+	}, func(r recalled) error { return r.print(s) })
 }
 
 // recalled is what `recall --json` prints.
@@ -104,6 +77,29 @@ type recalled struct {
 	Shuffles []client.ShuffleSummary `json:"shuffles"`
 	More     bool                    `json:"more"` // more fit than --limit lists
 	Proof    *proof                  `json:"proof,omitzero"`
+}
+
+func (r recalled) print(s term.Streams) error {
+	n := len(r.Shuffles)
+	if n > 0 {
+		rows := [][]string{{"ID", "SERIAL", "TABLE", "OWNER", "DECK", "GAME", "COMMITTED", "STATE"}}
+		for _, one := range r.Shuffles {
+			rows = append(rows, recallRow(one))
+		}
+		io.WriteString(s.Out, term.Aligned("", rows, 2, 3, 4, 5, 6, 7))
+	}
+	switch {
+	case n == 0:
+		fmt.Fprintln(s.Out, "no shuffle fits")
+	case r.More:
+		fmt.Fprintf(s.Out, "\n%s, and there are more: --limit 0 lists all\n", term.Plural(uint64(n), "shuffle"))
+	default:
+		fmt.Fprintf(s.Out, "\n%s\n", term.Plural(uint64(n), "shuffle"))
+	}
+	if r.Proof != nil {
+		r.Proof.print(s, r.Shuffles[n-1].ID)
+	}
+	return nil
 }
 
 // proof is what `recall --prove` has proved of a table.

@@ -96,7 +96,11 @@ func recordedKernel(release string) string {
 
 // ReadSigners reads the signing keys of a ledger. The first one is that of signing_key. Its name is the origin
 // of the ledger, and all others must have the same.
-func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
+func ReadSigners(l config.Ledger, passphraseFile string) (origin string, signers []note.Signer, err error) {
+	passphrase, err := keys.ReadPassphrase(passphraseFile)
+	if err != nil {
+		return "", nil, err
+	}
 	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
 		s, err := keys.ReadSigner(path, passphrase)
 		if err != nil {
@@ -168,11 +172,7 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, name string,
 	adopt func(*ledger.Config)) (*sequencer.Ledger, error) {
 	c := LedgerOf(cfg, name)
-	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
-	if err != nil {
-		return nil, err
-	}
-	origin, signers, err := ReadSigners(c, passphrase)
+	origin, signers, err := ReadSigners(c, cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,11 @@ func Exists(path string) bool {
 }
 
 // ReadKeyring reads the sealing keys. The first one seals.
-func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) {
+func ReadKeyring(paths []string, passphraseFile string) (*seal.Keyring, error) {
+	passphrase, err := keys.ReadPassphrase(passphraseFile)
+	if err != nil {
+		return nil, err
+	}
 	var ring []*seal.Key
 	for _, path := range paths {
 		secret, err := keys.ReadSealing(path, passphrase)

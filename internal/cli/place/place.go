@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"shuffled/internal/audit/rules"
 	"shuffled/internal/config"
@@ -84,16 +83,9 @@ func (p Flags) LoadEach() ([]*config.Config, error) {
 	return cfg.Databases(), nil
 }
 
-const sqliteScheme = "sqlite:"
-
-// sqlitePath returns the path of an embedded store. ok is false for another database.
-func sqlitePath(cfg *config.Config) (path string, ok bool) {
-	return strings.CutPrefix(cfg.Database, sqliteScheme)
-}
-
 // OpenStore opens the configured database. Its tables must exist. The caller must close it.
 func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
-	if path, ok := sqlitePath(cfg); ok {
+	if path, ok := cfg.SQLite(); ok {
 		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 		return db, noDatabase(path, err)
 	}
@@ -105,7 +97,7 @@ func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 
 // Examine asks the configured database for rights, guards and clock, and an embedded store for nothing.
 func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error) {
-	if _, ok := sqlitePath(cfg); ok {
+	if _, ok := cfg.SQLite(); ok {
 		return postgres.Examined{}, nil
 	}
 	return postgres.Examine(ctx, cfg.Database,
@@ -115,7 +107,7 @@ func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error)
 // OpenEvidence opens the configured database for reading only. A standby, a copy, and a role that may only read
 // are enough. The caller must close it.
 func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
-	if path, ok := sqlitePath(cfg); ok {
+	if path, ok := cfg.SQLite(); ok {
 		e, err := sqlite.OpenEvidence(path, sqlite.Options{})
 		return e, noDatabase(path, err)
 	}
@@ -212,7 +204,7 @@ func (p Flags) ReadState(ctx context.Context, name string) (state *rules.State, 
 
 // Database names the configured database, without its password.
 func Database(cfg *config.Config) string {
-	if path, ok := sqlitePath(cfg); ok {
+	if path, ok := cfg.SQLite(); ok {
 		return fmt.Sprintf("the embedded store %s", path)
 	}
 	return "PostgreSQL"
@@ -240,7 +232,7 @@ func First(cfg *config.Config) string {
 // MigrateUp brings the tables of the configured database, which need not exist, to the newest version. If noGuards is
 // set, it makes the tables of PostgreSQL without the triggers that guard them.
 func MigrateUp(ctx context.Context, cfg *config.Config, noGuards bool) error {
-	path, ok := sqlitePath(cfg)
+	path, ok := cfg.SQLite()
 	if !ok {
 		return postgres.MigrateUp(ctx, cfg.Database,
 			postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards})
