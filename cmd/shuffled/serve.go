@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,12 +45,8 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	if err != nil {
 		return err
 	}
-	if c.Listen != "" {
-		cfg.Listen = c.Listen
-	}
-	if c.Operator != "" {
-		cfg.OperatorListen = c.Operator
-	}
+	cfg.Listen = cmp.Or(c.Listen, cfg.Listen)
+	cfg.OperatorListen = cmp.Or(c.Operator, cfg.OperatorListen)
 	if c.LogLevel != "default" {
 		cfg.Log.Level = c.LogLevel
 	}

@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
@@ -220,20 +221,14 @@ func Default() *Config {
 // Call it after the flags of the command line were applied. A second call changes nothing.
 func (c *Config) Resolve() {
 	at := func(name string) string { return filepath.Join(c.Data, name) }
-	if c.Database == "" {
-		c.Database = schemeSQLite + at("shuffled.db")
-	}
+	c.Database = cmp.Or(c.Database, schemeSQLite+at("shuffled.db"))
 	if len(c.SealingKeys) == 0 {
 		c.SealingKeys = []string{at("sealing.key")}
 	}
 	for i := range c.Ledgers {
 		l := &c.Ledgers[i]
-		if l.SigningKey == "" {
-			l.SigningKey = at(l.Name + ".key")
-		}
-		if l.Mark == "" {
-			l.Mark = at(l.Name + ".mark")
-		}
+		l.SigningKey = cmp.Or(l.SigningKey, at(l.Name+".key"))
+		l.Mark = cmp.Or(l.Mark, at(l.Name+".mark"))
 	}
 }
 

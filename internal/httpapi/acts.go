@@ -141,9 +141,7 @@ func credentialAnswer(h rules.Holder, now int64) Credential {
 	a := Credential{
 		Credential: h.ID, Form: CredentialForm(h.Form.String()), Role: Role(h.Role.String()), Identity: h.Identity,
 		Tables: h.Tables, State: CredentialStateInForce, Entry: h.Index, Created: Timestamp(h.Created),
-	}
-	if h.Expires != 0 {
-		a.Expires = new(Timestamp(h.Expires))
+		Expires: optional(Timestamp(h.Expires)),
 	}
 	switch {
 	case h.Revoked != 0:
@@ -191,12 +189,10 @@ func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
 
 func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	c := &audit.Credential{Kind: audit.CredentialCreated, ID: req.Credential, Form: audit.FormToken,
-		Role: audit.ParseRole(string(*req.Role)), Identity: *req.Identity, Tables: slices.Clone(req.Tables)}
+		Role: audit.ParseRole(string(*req.Role)), Identity: *req.Identity, Tables: slices.Clone(req.Tables),
+		Expires: int64(value(req.Expires))}
 	if ledger.IsCertificate(c.ID) {
 		c.Form = audit.FormCertificate
-	}
-	if req.Expires != nil {
-		c.Expires = int64(*req.Expires)
 	}
 	switch c.Role {
 	case 0:

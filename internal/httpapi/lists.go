@@ -69,14 +69,11 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 	a := ShuffleSummary{
 		ID: r.ID, Table: r.Table, Serial: r.Serial, Kind: ShuffleSummaryKindCards, GameRef: optional(r.GameRef),
-		Owner: r.Owner, Deck: optional(api.DeckName(r.Deck)),
+		Owner: r.Owner, Deck: optional(api.DeckName(r.Deck)), Parent: optional(r.Parent),
 		CommittedAt: Timestamp(r.Committed), CloseBy: Timestamp(r.CloseBy), State: ShuffleSummaryStateOpen,
 	}
 	if r.Draw {
 		a.Kind = ShuffleSummaryKindDraws
-	}
-	if r.Parent != 0 {
-		a.Parent = &r.Parent
 	}
 	switch {
 	case r.Outcome != 0:
@@ -215,7 +212,8 @@ func (s *Server) ListTables(c *call, params ListTablesParams) error {
 	}
 	answer := TableList{Tables: make([]TableState, 0, len(page))}
 	for _, t := range page {
-		one := TableState{Table: t.Table, State: TableStateStateOpen, Serial: t.Serial, Shuffles: []Index{}}
+		one := TableState{Table: t.Table, State: TableStateStateOpen, Serial: t.Serial, Shuffles: []Index{},
+			More: optional(TableStateMore(t.More))}
 		if t.Closed {
 			one.State = TableStateStateClosed
 		}
@@ -223,9 +221,6 @@ func (s *Server) ListTables(c *call, params ListTablesParams) error {
 			one.Newest = &t.Newest
 		}
 		one.Shuffles = append(one.Shuffles, t.Open...)
-		if t.More {
-			one.More = new(TableStateMoreTrue)
-		}
 		answer.Tables = append(answer.Tables, one)
 	}
 	answer.Next = optional(next)

@@ -165,12 +165,7 @@ func isSandbox(v *verify.Verdict) bool {
 }
 
 func checked(v *verify.Verdict, name string) bool {
-	for _, step := range v.Steps {
-		if step.Name == name {
-			return step.Result == verify.StepOK
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Steps, func(s verify.Step) bool { return s.Name == name && s.Result == verify.StepOK })
 }
 
 // ranges says how many values are 1 to what, at most of the first 8 ranges.

@@ -46,9 +46,7 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 		if err != nil {
 			return err
 		}
-		if c.Round > 0 {
-			run.Round = &c.Round
-		}
+		run.Round = remote.Given(c.Round)
 		req.Runs = append(req.Runs, run)
 	}
 	if c.Close != "" {

@@ -56,7 +56,7 @@ func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
 // request is the request that the flags ask for.
 func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
 	req = client.ShuffleRequest{Table: c.Table, Deck: remote.Given(c.Deck), GameRef: remote.Given(c.GameRef),
-		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
+		Disclosure: remote.Given(client.Disclosure(c.Disclosure)), Take: remote.Given(c.Take)}
 	switch {
 	case c.Parent != 0:
 		req.Parent = &client.Parent{ID: c.Parent}
@@ -69,9 +69,6 @@ func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err erro
 		return req, term.Usage("--deck or --parent must say which cards are shuffled")
 	case c.Positions != "":
 		return req, term.Usage("--positions needs --parent")
-	}
-	if c.Take != 0 {
-		req.Take = &c.Take
 	}
 	if c.EndAt != "" {
 		at, err := parseEndAt(c.EndAt)
@@ -162,7 +159,8 @@ func (t *commitFlags) plan(cut bool) (*client.MixPlan, error) {
 	if len(t.Slot) == 0 && !t.Beacon.asked && !cut && !t.CoDealer {
 		return nil, nil
 	}
-	p := new(client.MixPlan)
+	p := &client.MixPlan{CoDealer: remote.Given(client.MixPlanCoDealer(t.CoDealer)),
+		Cut: remote.Given(client.MixPlanCut(cut))}
 	for _, text := range t.Slot {
 		hash, err := player.ParseBytes(text, 32)
 		if err != nil {
@@ -171,16 +169,7 @@ func (t *commitFlags) plan(cut bool) (*client.MixPlan, error) {
 		p.Slots = append(p.Slots, client.Hash(hash))
 	}
 	if t.Beacon.asked {
-		p.Beacon = new(client.BeaconPlan)
-		if t.Beacon.round != 0 {
-			p.Beacon.Round = &t.Beacon.round
-		}
-	}
-	if t.CoDealer {
-		p.CoDealer = new(client.MixPlanCoDealerTrue)
-	}
-	if cut {
-		p.Cut = new(client.MixPlanCutTrue)
+		p.Beacon = &client.BeaconPlan{Round: remote.Given(t.Beacon.round)}
 	}
 	return p, nil
 }
