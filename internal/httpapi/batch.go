@@ -141,7 +141,7 @@ func readOperation(ops []batch.Operation, of *Operation) error {
 		op.Of, op.Table = *ref, ops[*ref].Table
 		return nil
 	}
-	if of.Shuffle.ID == 0 || of.Shuffle.ID > maxInteger {
+	if of.Shuffle.ID == 0 || of.Shuffle.ID > audit.MaxInteger {
 		return refuseValue("shuffle", "must be an id")
 	}
 	op.Shuffle = of.Shuffle.ID

@@ -8,17 +8,17 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer/api"
 )
-
-const maxInteger = audit.MaxInteger
 
 // decode reads the body as one JSON value into v, and keeps it for the text of a refusal.
 // The library's defaults refuse duplicate members, members in another case, bad UTF-8,
@@ -163,50 +163,92 @@ func readBody(r *http.Request) ([]byte, error) {
 	return nil, &refusal{code: CodeInvalidJSON, detail: "The body is cut short", cause: err}
 }
 
-// smallBody is the size in bytes up to which a body of stated length does not count
-// against a quota: the number of requests bounds these bodies.
-const smallBody = 8 << 10
+// The requests of the contract are those of package api.
+type (
+	ShuffleRequest  = api.ShuffleRequest
+	DrawsRequest    = api.DrawsRequest
+	MixRequest      = api.MixRequest
+	DealRequest     = api.DealRequest
+	RevealRequest   = api.RevealRequest
+	CloseRequest    = api.CloseRequest
+	TakeoverRequest = api.TakeoverRequest
+)
 
-// errNoRoom: the quota of bytes in memory, of all bodies together, is spent.
-var errNoRoom = errors.New("the memory for request bodies is full")
+// dealerJSON has the JSON of the dealer's requests, as openapi.yaml has it: values that are words, and bytes in their
+// one spelling. For the dealer an empty text is an absent member, so a text that is there and empty is refused.
+var dealerJSON = json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(text),
+	json.UnmarshalFromFunc(octets[[32]byte]),
+	json.UnmarshalFromFunc(octets[[48]byte]),
+	json.UnmarshalFromFunc(octets[[64]byte]),
+	word(audit.ParseDisclosure, "public", "auditor"),
+	word(audit.ParseScope, "ledger", "table", "deck"),
+	word(audit.ParseTermsKind, "wheel", "pay_table", "ticket_list"),
+	word(audit.ParsePurpose, "seat", "board", "burn", "discard", "rabbit", "order"),
+	word(audit.ParseOutcome, "completed", "ended_early", "void"),
+	word(audit.ParseReason, "misdeal", "exposed_card", "foul_deck", "game_cancelled", "operator_error",
+		"system_fault", "player_dispute", "mix_failed", "regulator", "tape_lost", "co_dealer"),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, r *audit.Run) error {
+		return json.UnmarshalDecode(d, (*run)(r))
+	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, t *audit.Terms) error {
+		return json.UnmarshalDecode(d, (*boundTerms)(t))
+	}),
+))
 
-// limitBody bounds the size of the call's body, and counts it against the quota of all
-// bodies. The caller calls release at the end of the request.
-func (s *Server) limitBody(c *call) (release func(), err error) {
-	limit, quota := int64(s.cfg.Limits.MaxBody), &s.bodies
-	if c.price.large {
-		limit, quota = int64(s.cfg.Limits.MaxVerifyBody), &s.evidence
+// run and boundTerms are audit.Run and audit.Terms with the names of their members.
+type (
+	run struct {
+		Count     int           `json:"count"`
+		Purpose   audit.Purpose `json:"purpose"`
+		Recipient string        `json:"recipient"`
+		Public    bool          `json:"public"`
+		Round     uint16        `json:"round"`
 	}
-	if c.r.ContentLength > limit {
-		return nil, refuse(CodeBodyTooLarge)
+	boundTerms struct {
+		Kind  audit.TermsKind `json:"kind"`
+		Count uint64          `json:"count"`
+		Hash  [32]byte        `json:"hash"`
 	}
-	// net/http closes the connection of a body that is too long, if it can see its own writer.
-	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
-	if c.r.ContentLength >= 0 && c.r.ContentLength <= smallBody {
-		return func() {}, nil
+)
+
+// text reads a text, which is not empty.
+func text(dec *jsontext.Decoder, into *string) error {
+	type plain string
+	err := json.UnmarshalDecode(dec, (*plain)(into))
+	if err == nil && *into == "" {
+		return rule("must not be empty")
 	}
-	body := &countedBody{ReadCloser: c.r.Body, quota: quota}
-	c.r.Body = body
-	return body.release, nil
+	return err
 }
 
-// countedBody is a body that counts against a byte quota: how many bytes of bodies may be in memory at a time. They
-// count as they arrive: a body that is only announced takes nothing from others. It belongs to the request's goroutine.
-type countedBody struct {
-	io.ReadCloser
-	quota *atomic.Int64 // bytes that are left
-	took  int64
+// wordError is a text that is none of words.
+type wordError struct {
+	sent  string
+	words []string
 }
 
-// Read reads, and fails with errNoRoom when the quota is spent.
-func (m *countedBody) Read(p []byte) (n int, err error) {
-	n, err = m.ReadCloser.Read(p)
-	m.took += int64(n)
-	if m.quota.Add(-int64(n)) < 0 {
-		return n, errNoRoom
+func (wordError) Error() string { return "a text that is none of the words" }
+
+// word reads a value that is one of words.
+func word[T comparable](parse func(string) T, words ...string) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *T) error {
+		var sent string
+		if err := json.UnmarshalDecode(dec, &sent); err != nil {
+			return err
+		}
+		if *into = parse(sent); !slices.Contains(words, sent) {
+			return wordError{sent, words}
+		}
+		return nil
+	})
+}
+
+// octets reads an array of bytes in its one spelling.
+func octets[T any](dec *jsontext.Decoder, into *T) error {
+	var sent string
+	if err := json.UnmarshalDecode(dec, &sent); err != nil {
+		return err
 	}
-	return n, err
+	return decodeOctets(reflect.ValueOf(into).Elem().Bytes(), sent)
 }
-
-// release gives back what was taken.
-func (m *countedBody) release() { m.quota.Add(m.took) }

@@ -175,7 +175,7 @@ const (
 // parseIndex reads an index or id in its one spelling.
 func parseIndex(s string) (Index, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil || n > maxInteger || strconv.FormatUint(n, 10) != s {
+	if err != nil || n > audit.MaxInteger || strconv.FormatUint(n, 10) != s {
 		return 0, rule("must be a number without leading zeros, at most 9,007,199,254,740,991")
 	}
 	return n, nil
