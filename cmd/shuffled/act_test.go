@@ -92,10 +92,7 @@ func TestActs(t *testing.T) {
 // administrators make another one.
 func (r *rotating) losesToken() {
 	r.t.Helper()
-	lost, err := os.ReadFile(r.path("admin.token"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	lost := contents(r.t, r.path("admin.token"))
 	if err := os.Remove(r.path("admin.token")); err != nil {
 		r.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,11 +66,7 @@ func TestAuditAttest(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := openings.ParseStatement(b)
+			s, err := openings.ParseStatement(contents(t, name))
 			if err != nil || !s.SignedBy(key) || s.Origin != inspecttest.Origin ||
 				filepath.Base(name) != fmt.Sprintf("%d.statement", s.ID) {
 				t.Errorf("%s: %+v, %v", name, s, err)

@@ -126,11 +126,7 @@ func BenchmarkExport(b *testing.B) {
 // exportOnce returns how long an export took and its largest resident set in KiB.
 func exportOnce(b *testing.B, d *daemon, dir string) (time.Duration, int64) {
 	b.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		b.Fatal(err)
-	}
-	c := exec.Command(path, append([]string{"audit", "export", "--out", dir}, d.place()...)...)
+	c := exec.Command(builtBinary(b), append([]string{"audit", "export", "--out", dir}, d.place()...)...)
 	begin := time.Now()
 	if err := c.Start(); err != nil {
 		b.Fatal(err)

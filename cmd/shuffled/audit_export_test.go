@@ -34,12 +34,8 @@ var exportKills = flag.Int("export-kills", 6, "how often the kill test kills an 
 // command runs the real binary and returns what it printed and its exit code.
 func command(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out, errs bytes.Buffer
-	c := exec.Command(path, args...)
+	c := exec.Command(builtBinary(t), args...)
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil && c.ProcessState == nil {
 		t.Fatal(err)
@@ -126,10 +122,7 @@ func TestMirror(t *testing.T) {
 // readMirror opens a bundle's checkpoint with the ledger's key.
 func readMirror(t *testing.T, d *daemon, dir string) foreignLog {
 	t.Helper()
-	vkey, err := os.ReadFile(filepath.Join(d.data, "main.vkey"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	vkey := contents(t, filepath.Join(d.data, "main.vkey"))
 	key, err := note.NewVerifier(strings.TrimSpace(string(vkey)))
 	if err != nil {
 		t.Fatal(err)
@@ -350,13 +343,9 @@ func TestExportKilled(t *testing.T) {
 
 func killExports(t *testing.T, d *daemon, dir string, size uint64) {
 	t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	before, killed := sizeOf(t, dir), 0
 	for range *exportKills {
-		c := exec.Command(path, append([]string{"audit", "export", "--out", dir}, d.place()...)...)
+		c := exec.Command(builtBinary(t), append([]string{"audit", "export", "--out", dir}, d.place()...)...)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}

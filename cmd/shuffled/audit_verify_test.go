@@ -142,13 +142,10 @@ func TestAuditTickets(t *testing.T) {
 		}
 	}
 	run(term.ExitOK, append(slices.Clip(sold), "--html", at("page.html"))...)
-	page, err := os.ReadFile(at("page.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := string(contents(t, at("page.html")))
 	for _, w := range []string{"the list of 2 was seen, of 0 not. Of 2 the house could choose the winner",
 		"sold: 3 tickets, of 2 shuffles, the root <code>"} {
-		if !strings.Contains(string(page), w) {
+		if !strings.Contains(page, w) {
 			t.Errorf("no %q in the page", w)
 		}
 	}
@@ -157,11 +154,7 @@ func TestAuditTickets(t *testing.T) {
 // checkPage: the page is whole, and asks for nothing from elsewhere.
 func checkPage(t *testing.T, name string) {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(b)
+	page := string(contents(t, name))
 	for _, w := range []string{"<h1>Audit of inspect.example/ledger</h1>", "<strong>Proved:</strong>",
 		"Keys and policies, as the", "quorum all-of-them", "<rect class=\"void\"", "overdue", "</html>"} {
 		if !strings.Contains(page, w) {
@@ -178,13 +171,9 @@ func checkPage(t *testing.T, name string) {
 // checkLines: there is a line for each shuffle.
 func checkLines(t *testing.T, name string) {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	states := make(map[string]int)
 	ids := make(map[uint64]bool)
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(string(contents(t, name))) {
 		var s inspect.ShuffleLine
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			t.Fatal(err)

@@ -20,14 +20,34 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// builtBinary builds the command once per test process.
-var builtBinary = sync.OnceValues(func() (string, error) {
+// buildBinary builds the command once per test process.
+var buildBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "shuffled-test-")
 	if err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, "shuffled"), termtest.Build(dir, "shuffled")
 })
+
+// builtBinary returns the path of the command.
+func builtBinary(t testing.TB) string {
+	t.Helper()
+	path, err := buildBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// contents returns what a file holds.
+func contents(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
 
 // daemon is a running `shuffled serve --dev`.
 type daemon struct {
@@ -76,16 +96,12 @@ func (d *daemon) launchIn(dir, url string, args []string) {
 // launchUntil runs the command until an answer of the address is as wanted.
 func (d *daemon) launchUntil(url string, wanted func(*http.Response) bool, args []string) {
 	d.t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	defer log.Close()
-	d.cmd = exec.Command(path, args...)
+	d.cmd = exec.Command(builtBinary(d.t), args...)
 	d.cmd.Stdout, d.cmd.Stderr, d.cmd.Dir = log, log, d.dir
 	if err := d.cmd.Start(); err != nil {
 		d.t.Fatal(err)
@@ -155,14 +171,25 @@ func (d *daemon) logged() string {
 // token reads a token that --dev made, such as dealer.token.
 func (d *daemon) token(name string) string {
 	d.t.Helper()
-	b, err := os.ReadFile(filepath.Join(d.data, name))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(b))
+	return strings.TrimSpace(string(contents(d.t, filepath.Join(d.data, name))))
 }
 
 var httpClient = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// fetch returns what an address answers.
+func fetch(t testing.TB, address string) (status int, text string) {
+	t.Helper()
+	resp, err := httpClient.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
 
 func (d *daemon) get(path, token string) (int, []byte, error) {
 	return d.do(http.MethodGet, path, token, "", nil)

@@ -104,13 +104,9 @@ func TestAuditorCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	binary, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := func(want int, says string, args ...string) string {
 		t.Helper()
-		out, err := exec.Command(binary, args...).CombinedOutput()
+		out, err := exec.Command(builtBinary(t), args...).CombinedOutput()
 		code := 0
 		if exit, ok := err.(*exec.ExitError); ok {
 			code = exit.ExitCode()

@@ -173,11 +173,7 @@ func (i *installation) read(name string) string {
 	if of, ok := strings.CutPrefix(name, "etc/"); ok {
 		path = filepath.Join(i.dir, of)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	return strings.TrimSuffix(string(text), "\n")
+	return strings.TrimSuffix(string(contents(i.t, path)), "\n")
 }
 
 func (i *installation) writeFile(path, text string) {

@@ -180,10 +180,7 @@ func testsHere(t *testing.T) map[string]bool {
 	}
 	tests := map[string]bool{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := contents(t, file)
 		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
 			tests[string(m[1])] = true
 		}

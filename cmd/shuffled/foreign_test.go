@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -87,10 +86,7 @@ type foreignLog struct {
 
 func readLog(t *testing.T, d *daemon) foreignLog {
 	t.Helper()
-	vkey, err := os.ReadFile(filepath.Join(d.data, "main.vkey"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	vkey := contents(t, filepath.Join(d.data, "main.vkey"))
 	verifier, err := note.NewVerifier(strings.TrimSpace(string(vkey)))
 	if err != nil {
 		t.Fatal(err)

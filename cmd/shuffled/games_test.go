@@ -16,10 +16,7 @@ func TestGames(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the documents use curl, which is not here")
 	}
-	text, err := os.ReadFile("../../docs/GAMES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, "../../docs/GAMES.md")
 	documents := []string{"docs/GAMES.md"}
 	row := regexp.MustCompile(`(?m)^\| .* \| \[.*\]\((games/.*\.md)\) \|$`)
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
@@ -164,11 +161,7 @@ func (w *walk) transpile(scripts map[string]string) {
 			w.t.Fatal(err)
 		}
 	}
-	manifest, err := os.ReadFile(filepath.Join(here, "package.json"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	write("node_modules/shuffled/package.json", string(manifest))
+	write("node_modules/shuffled/package.json", string(contents(w.t, filepath.Join(here, "package.json"))))
 	write("package.json", `{ "type": "module" }`)
 	for _, name := range []string{"@noble", "@types", "undici-types"} {
 		if err := os.Symlink(filepath.Join(installed, name), filepath.Join(modules, name)); err != nil {

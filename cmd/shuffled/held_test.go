@@ -156,11 +156,7 @@ func TestFilesRescued(t *testing.T) {
 	if err := os.WriteFile(database, []byte(strings.Repeat("no database", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(path, "serve", "--dev", "--data", d.data, "--listen", d.addr).CombinedOutput()
+	out, err := exec.Command(builtBinary(t), "serve", "--dev", "--data", d.data, "--listen", d.addr).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "restore database and -wal together") {
 		t.Errorf("a start on a damaged file: %v\n%s", err, out)
 	}
@@ -170,10 +166,7 @@ func TestFilesRescued(t *testing.T) {
 // The next start makes no new ones: it says that they are gone.
 func TestKeysTakenAway(t *testing.T) {
 	t.Parallel()
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := builtBinary(t)
 	for _, file := range []string{"main.key", "sealing.key"} {
 		d := newDaemon(t, "")
 		d.start()

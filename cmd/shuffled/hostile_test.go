@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,11 +178,7 @@ func wantSelection(t *testing.T, d *daemon, vkey string, want map[string]deed) {
 
 func readShuffles(t *testing.T, name string) (all []inspect.ShuffleLine) {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(string(contents(t, name))) {
 		var l inspect.ShuffleLine
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)

@@ -90,17 +90,10 @@ func (i *installation) until(blocks []string, word string) {
 // unit is what the unit runs, where systemd would have copied the secrets.
 func (i *installation) unit() string {
 	i.t.Helper()
-	unit, err := os.ReadFile(filepath.Join(i.dir, "shuffled.service"))
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	unit := contents(i.t, filepath.Join(i.dir, "shuffled.service"))
 	credentials := i.t.TempDir()
 	for _, m := range regexp.MustCompile(`(?m)^LoadCredential=(.*):(.*)$`).FindAllStringSubmatch(string(unit), -1) {
-		secret, err := os.ReadFile(m[2])
-		if err != nil {
-			i.t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(credentials, m[1]), secret, 0o400); err != nil {
+		if err := os.WriteFile(filepath.Join(credentials, m[1]), contents(i.t, m[2]), 0o400); err != nil {
 			i.t.Fatal(err)
 		}
 	}

@@ -70,12 +70,8 @@ func newCertificates(t *testing.T) *certificates {
 	t.Helper()
 	c := &certificates{t: t, dir: t.TempDir(), following: 1, life: time.Hour, of: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	c.private = c.key("authority")
-	path := c.issue("authority", c.private, true)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(b)
+	block, _ := pem.Decode(contents(t, c.issue("authority", c.private, true)))
+	var err error
 	if c.cert, err = x509.ParseCertificate(block.Bytes); err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +130,7 @@ func (c *certificates) join(a, b string) string {
 	c.t.Helper()
 	var all []byte
 	for _, path := range []string{a, b} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		all = append(all, text...)
+		all = append(all, contents(c.t, path)...)
 	}
 	if err := os.WriteFile(c.path("both.pem"), all, 0o600); err != nil {
 		c.t.Fatal(err)
@@ -186,10 +178,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 	run := func(args ...string) string {
 		t.Helper()
-		path, err := builtBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := builtBinary(t)
 		cmd := exec.Command(path, args...)
 		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+c.path("authority.pem"))
 		out, err := cmd.CombinedOutput()
@@ -228,10 +217,7 @@ func TestClientCertificates(t *testing.T) {
 		io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode
 	}
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := builtBinary(t)
 	for name, code := range map[string]int{"known": 0, "stranger": 3, "foreign": 3} {
 		cmd := exec.Command(path, "shuffle", "--url", "https://"+d.addr, "--table", "commands", "--deck", "short-36",
 			"--client-cert", c.path(name+".pem"), "--client-key", c.path(name+".key"))

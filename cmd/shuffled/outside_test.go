@@ -109,10 +109,7 @@ func TestHungAgent(t *testing.T) {
 // reads gets what is under the ledger's address, as an administrator.
 func (r *rotating) reads(path string) {
 	r.t.Helper()
-	token, err := os.ReadFile(r.path("admin.token"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	token := contents(r.t, r.path("admin.token"))
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, "http://"+r.addr+"/v1/main/"+path, nil)
 	if err != nil {
 		r.t.Fatal(err)

@@ -359,12 +359,7 @@ func TestHeldHead(t *testing.T) {
 	}
 	l.alive(transcript)
 	l.until(func() string {
-		resp, err := httpClient.Get(l.operator + "/readyz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
+		if status, _ := fetch(t, l.operator+"/readyz"); status == http.StatusOK {
 			return "readiness does not say that nothing is written"
 		}
 		return ""
@@ -388,12 +383,7 @@ func TestHeldHead(t *testing.T) {
 		t.Errorf("the commit that was being written: %d %v: %s", r.status, r.err, r.body)
 	}
 	l.until(func() string {
-		resp, err := httpClient.Get(l.operator + "/readyz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
+		if status, _ := fetch(t, l.operator+"/readyz"); status != http.StatusOK {
 			return "it does not recover"
 		}
 		return ""

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -219,10 +218,7 @@ func (p *production) psql() {
 // run runs the command; owner gives it the owner's password.
 func (p *production) run(owner string, args ...string) (int, string) {
 	p.t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	path := builtBinary(p.t)
 	cmd := exec.CommandContext(context.Background(), path, args...)
 	cmd.Env = os.Environ()
 	if owner != "" {
@@ -249,17 +245,9 @@ func (p *production) serve() {
 
 func (p *production) mustGet(base, path string, want int) string {
 	p.t.Helper()
-	resp, err := httpClient.Get(base + path)
-	if err != nil {
-		p.t.Fatal(err)
+	status, text := fetch(p.t, base+path)
+	if status != want {
+		p.t.Errorf("%s: %d", path, status)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != want {
-		p.t.Errorf("%s: %d", path, resp.StatusCode)
-	}
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return string(b)
+	return text
 }

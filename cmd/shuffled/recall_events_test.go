@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -91,10 +90,7 @@ func TestEventsOfDaemons(t *testing.T) {
 			t.Parallel()
 			r := newReplicas(t, repeat(database(t), 2)...)
 			first, second := r.daemons[0], r.daemons[1]
-			vkey, err := os.ReadFile(filepath.Join(first.data, "main.vkey"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			vkey := contents(t, filepath.Join(first.data, "main.vkey"))
 			c, err := client.New(client.Config{URL: second.url, Ledger: "main", VKey: strings.TrimSpace(string(vkey)),
 				Token: first.token("auditor.token")})
 			if err != nil {
@@ -199,11 +195,7 @@ func TestEventsCommand(t *testing.T) {
 // follow runs the command.
 func (d *daemon) follow(args []string) string {
 	d.t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	out, err := exec.Command(path, args...).CombinedOutput()
+	out, err := exec.Command(builtBinary(d.t), args...).CombinedOutput()
 	if err != nil {
 		d.t.Fatalf("%q: %v\n%s", args, err, out)
 	}

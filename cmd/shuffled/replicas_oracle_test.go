@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -172,10 +171,7 @@ func rootOf(edge []subtree) tlog.Hash {
 // checkMark: what a daemon's mark holds was a checkpoint of the ledger.
 func (r *replicas) checkMark(daemon int, path string, o *oracle) {
 	r.t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	b := contents(r.t, path)
 	found := false
 	for len(b) > 0 {
 		slot := b[:min(len(b), 1024)]

@@ -209,10 +209,7 @@ func TestSuccessor(t *testing.T) {
 	}
 	for file, want := range map[string]bool{filepath.Join(dir, "other.vkey"): false,
 		filepath.Join(d.data, "main.vkey"): true} {
-		vkey, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		vkey := contents(t, file)
 		if out, code := create(strings.TrimSpace(string(vkey))); (code == 0) != want || want == strings.Contains(out, "in force then") {
 			t.Errorf("with %s: %d\n%s", file, code, out)
 		}

@@ -61,11 +61,7 @@ type sinks map[string][]byte
 
 func (s sinks) file(t *testing.T, name, path string) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s[name] = b
+	s[name] = contents(t, path)
 }
 
 // files reads every file below dir but the daemon's key and token files.

@@ -29,11 +29,7 @@ func wrongBinary(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(source)
+	text := string(contents(t, path))
 	for old, with := range map[string]string{
 		"import (\n": "import (\n\t\"os\"\n",
 		"\tif got != want {": "\tif w := os.Getenv(\"" + wrongAnswer +
@@ -95,17 +91,10 @@ func runWith(t *testing.T, variable, binary string, args ...string) (code int, o
 // code 3 and its name, before a port is open and before anything is written.
 func TestSelfTestsStop(t *testing.T) {
 	t.Parallel()
-	real, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := builtBinary(t)
 	wrong, addr := wrongBinary(t), occupied(t)
 	for binary, want := range map[string]bool{real: false, wrong: true} {
-		b, err := os.ReadFile(binary)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Contains(b, []byte(wrongAnswer)) != want {
+		if bytes.Contains(contents(t, binary), []byte(wrongAnswer)) != want {
 			t.Errorf("%s holds the variable: %t", binary, !want)
 		}
 	}
@@ -187,10 +176,7 @@ func commandsStop(t *testing.T, wrong string) {
 // and some at first use, which the tests of this program are: all of them stop a daemon before its port is open.
 func TestModuleSelfTestsStop(t *testing.T) {
 	t.Parallel()
-	binary, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := builtBinary(t)
 	addr := occupied(t)
 	for _, cast := range []string{"CTR_DRBG", "SHA2-256", "HMAC-SHA2-256", "HKDF-SHA2-256", "AES-CBC", "SHA2-512",
 		"Ed25519 sign and verify", "KAS-ECC-SSC P-256"} {

@@ -81,10 +81,7 @@ func TestVerifyMySlot(t *testing.T) {
 			Slots  [][]byte
 		}
 	}
-	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", "slot.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := contents(t, filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", "slot.json"))
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -83,13 +82,8 @@ func TestCertificateIsRenewed(t *testing.T) {
 	}
 	figures := func() string {
 		t.Helper()
-		resp, err := httpClient.Get("http://" + operator + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		b, _ := io.ReadAll(resp.Body)
-		return string(b)
+		_, text := fetch(t, "http://"+operator+"/metrics")
+		return text
 	}
 	hangUp := func(want string) {
 		t.Helper()
@@ -119,13 +113,7 @@ func TestCertificateIsRenewed(t *testing.T) {
 	// What is left is told, and what is too little takes the daemon out of service.
 	ready := func() (int, string) {
 		t.Helper()
-		resp, err := httpClient.Get("http://" + operator + "/readyz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		b, _ := io.ReadAll(resp.Body)
-		return resp.StatusCode, string(b)
+		return fetch(t, "http://"+operator+"/readyz")
 	}
 	if status, answer := ready(); status != 200 || strings.Contains(answer, "the TLS certificate ends") {
 		t.Errorf("with an hour of two left: %d %s", status, answer)

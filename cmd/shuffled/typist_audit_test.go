@@ -57,10 +57,7 @@ for name in main co-dealer; do
 done
 cp main.policy our.policy && cp co-dealer.policy lab.policy
 printf %s "$FIRST" > first`)
-	ID, err := os.ReadFile(filepath.Join(y.work, "first"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ID := contents(t, filepath.Join(y.work, "first"))
 	y.block(document, "shuffled audit export")
 	proved := func(said string) {
 		t.Helper()

@@ -26,14 +26,10 @@ type typist struct {
 // newTypist has the program in its PATH, and these directories behind it.
 func newTypist(t *testing.T, path ...string) *typist {
 	t.Helper()
-	binary, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the documents use curl, which is not here")
 	}
-	path = append(append([]string{filepath.Dir(binary)}, path...), os.Getenv("PATH"))
+	path = append(append([]string{filepath.Dir(builtBinary(t))}, path...), os.Getenv("PATH"))
 	y := &typist{tb: t, work: t.TempDir(), env: append(os.Environ(), "PATH="+strings.Join(path, ":"))}
 	y.replaces()
 	return y
@@ -248,9 +244,5 @@ func TestTypeWitness(t *testing.T) {
 // readText is the text of a document.
 func readText(t *testing.T, document string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", document))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(contents(t, filepath.Join("../..", document)))
 }

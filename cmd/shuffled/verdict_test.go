@@ -60,11 +60,8 @@ func TestWitnessedText(t *testing.T) {
 		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut", "stated", "stated-nobody-trusted",
 		"terms-wheel", "terms-wheel-absent", "terms-pay-table", "terms-raffle", "blind-closed", "blind-looked",
 		"blind-silent", "blind-not-named", "closed-rounds"} {
-		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
+		b := contents(t, filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
 			name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var v struct {
 			File  string
 			Trust struct {
@@ -117,10 +114,7 @@ func golden(t *testing.T, name, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := contents(t, path)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s changed; look at it, and if it is right: UPDATE_GOLDEN=1 go test (-want +got):\n%s", path, diff)
 	}

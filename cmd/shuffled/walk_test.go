@@ -22,10 +22,7 @@ type fence struct {
 // fences are the blocks of a document, in their order.
 func fences(t *testing.T, document string) (all []fence) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, filepath.Join("../..", document))
 	var open *fence
 	section := ""
 	for i, line := range strings.Split(string(text), "\n") {
@@ -195,12 +192,8 @@ func (w *walk) document(t *testing.T, document string, commands map[string]strin
 		fmt.Fprintf(&script, "{\n%s} >%s 2>&1\n", command, out(i))
 	}
 	cmd := exec.Command("sh", "-eu", "-c", strings.ReplaceAll(script.String(), address, w.d.url))
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(builtBinary(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	failed, failure := cmd.CombinedOutput()
 	printed, last := "", 0
 	for i, b := range all {

@@ -109,11 +109,7 @@ type runningWitness struct {
 // runWitness runs the command and waits for what it says once it listens.
 func runWitness(t *testing.T, args ...string) *runningWitness {
 	t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &runningWitness{t: t, cmd: exec.Command(path,
+	p := &runningWitness{t: t, cmd: exec.Command(builtBinary(t),
 		append([]string{"witness", "serve", "--json", "--listen", "127.0.0.1:0"}, args...)...)}
 	p.cmd.Stderr = &p.log
 	out, err := p.cmd.StdoutPipe()
@@ -196,7 +192,7 @@ func TestWitnessServe(t *testing.T) {
 		t.Error("not healthy")
 	}
 	// A second process on the same state does not start.
-	path, _ := builtBinary()
+	path := builtBinary(t)
 	out, err := exec.Command(path, "witness", "serve", "--listen", "127.0.0.1:0", "--key", key, "--state", state,
 		"--policy", policy).CombinedOutput()
 	var exit *exec.ExitError
@@ -215,10 +211,7 @@ func TestWitnessServe(t *testing.T) {
 	if code := p.end(syscall.SIGTERM); code != term.ExitOK {
 		t.Errorf("stopped with %d:\n%s", code, p.log.Bytes())
 	}
-	private, err := os.ReadFile(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := contents(t, key)
 	if secret := private[len(private)-30 : len(private)-2]; bytes.Contains(p.log.Bytes(), secret) {
 		t.Error("the log shows the key")
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -166,11 +165,7 @@ func (c *cardRoom) path(name string) string { return filepath.Join(c.dir, name) 
 
 func (c *cardRoom) readBytes(name string) []byte {
 	c.t.Helper()
-	b, err := os.ReadFile(c.path(name))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return b
+	return contents(c.t, c.path(name))
 }
 
 func (c *cardRoom) read(name string) string { return strings.TrimSpace(string(c.readBytes(name))) }
@@ -185,11 +180,7 @@ func (c *cardRoom) write(name string, b []byte) {
 // run runs the command to its end.
 func (c *cardRoom) run(args ...string) (int, string) {
 	c.t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(builtBinary(c.t), args...)
 	out, _ := cmd.CombinedOutput()
 	return cmd.ProcessState.ExitCode(), string(out)
 }
@@ -260,21 +251,13 @@ func (c *cardRoom) launchUnready() {
 // readyNames asks for readiness and wants the words in it.
 func (c *cardRoom) readyNames(status int, words ...string) {
 	c.t.Helper()
-	resp, err := httpClient.Get(c.operator + "/readyz")
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var text strings.Builder
-	if _, err := bufio.NewReader(resp.Body).WriteTo(&text); err != nil {
-		c.t.Fatal(err)
-	}
-	if resp.StatusCode != status {
-		c.t.Errorf("readiness is %d: %s", resp.StatusCode, text.String())
+	is, text := fetch(c.t, c.operator+"/readyz")
+	if is != status {
+		c.t.Errorf("readiness is %d: %s", is, text)
 	}
 	for _, w := range words {
-		if !strings.Contains(text.String(), w) {
-			c.t.Errorf("readiness does not say %q: %s", w, text.String())
+		if !strings.Contains(text, w) {
+			c.t.Errorf("readiness does not say %q: %s", w, text)
 		}
 	}
 }
