@@ -7,9 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -183,12 +181,12 @@ func TestWitnessServe(t *testing.T) {
 	if err != nil || !ours.Satisfied(append(signed, lines...)) {
 		t.Errorf("%q, %v", lines, err)
 	}
-	if figures := getText(t, "http://"+operator+"/metrics"); !strings.Contains(figures,
+	if _, figures := fetch(t, "http://"+operator+"/metrics"); !strings.Contains(figures,
 		`shuffled_witness_size{origin="example.org/grows"} 5`) ||
 		!strings.Contains(figures, `shuffled_witness_requests_total{route="add-checkpoint",status="200"} 1`) {
 		t.Errorf("metrics:\n%s", figures)
 	}
-	if getText(t, p.told.URL+"/healthz") != "ok\n" {
+	if _, said := fetch(t, p.told.URL+"/healthz"); said != "ok\n" {
 		t.Error("not healthy")
 	}
 	// A second process on the same state does not start.
@@ -215,20 +213,6 @@ func TestWitnessServe(t *testing.T) {
 	if secret := private[len(private)-30 : len(private)-2]; bytes.Contains(p.log.Bytes(), secret) {
 		t.Error("the log shows the key")
 	}
-}
-
-func getText(t *testing.T, url string) string {
-	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 var witnessKills = flag.Int("witness-kills", 25, "how often the witness is killed")
