@@ -47,7 +47,7 @@ func TestExactMoments(t *testing.T) {
 			pairs := c.n%c.types == 0 && c.types >= 4 && c.m >= 2
 			orders(c.n, c.m, func(order []uint32) {
 				s := shapeOf(key{cards: c.n, take: c.m}, c.types)
-				s.countOrder(order)
+				s.count(order)
 				x, d, rows := positions(s.window.cells, 1, c.n, c.m, c.types)
 				q, df, row = q+x, d, row+rows[c.m-1]
 				if pairs {
@@ -100,7 +100,7 @@ func TestFiveCards(t *testing.T) {
 		s := newShape(key{cards: 5, take: 5})
 		for range 1500 {
 			rng.Shuffle(5, func(i, j int) { order[i], order[j] = order[j], order[i] })
-			s.countOrder(order)
+			s.count(order)
 		}
 		q, df, _ := positions(s.window.cells, 1500, 5, 5, 5)
 		if df != 16 {
@@ -151,7 +151,7 @@ func TestClasses(t *testing.T) {
 	for _, k := range []uint32{2, 6, 37, 50, 51, 127, 128, 129, 1000, 16_385} {
 		s := newShape(key{k: k})
 		for v := range k {
-			s.countValues([]uint32{v + 1})
+			s.count([]uint32{v + 1})
 		}
 		var j judgement
 		s.window.n *= leastCell // as if each value had come so often

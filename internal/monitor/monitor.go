@@ -11,6 +11,7 @@ package monitor
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,7 +138,7 @@ func (m *Monitor) order(r shuffle.Recipe, values []uint32) {
 		m.unwatched.Add(1)
 		return
 	}
-	s.countOrder(values)
+	s.count(values)
 }
 
 // values counts draws of 1..k from one outcome. A draw of 1..1 is not counted.
@@ -150,7 +151,7 @@ func (m *Monitor) values(k uint32, values []uint32) {
 		m.unwatched.Add(uint64(len(values)))
 		return
 	}
-	s.countValues(values)
+	s.count(values)
 }
 
 // Run calls Turn every second until ctx ends, and then once more. The counts of windows that are not due then are lost.
@@ -184,7 +185,6 @@ func (m *Monitor) turn(now time.Time) (findings []Finding) {
 	day, before := dayOf(now), m.turned
 	over := day != m.day
 	m.day, m.turned = day, now
-	halt := false
 	for s := range m.shapes {
 		if s.began.IsZero() {
 			s.began = before
@@ -201,10 +201,7 @@ func (m *Monitor) turn(now time.Time) (findings []Finding) {
 			}
 		}
 	}
-	for _, f := range findings {
-		halt = halt || f.Halt
-	}
-	if halt {
+	if slices.ContainsFunc(findings, func(f Finding) bool { return f.Halt }) {
 		for s := range m.shapes {
 			s.end(&s.window, 0)
 			s.end(&s.today, 0)

@@ -117,11 +117,7 @@ func TestFalseAlarms(t *testing.T) {
 			tests := 0
 			for range c.windows {
 				for range c.outcomes {
-					if out := from.next(t); k.k != 0 {
-						s.countValues(out.Values)
-					} else {
-						s.countOrder(out.Values)
-					}
+					s.count(from.next(t).Values)
 				}
 				var j judgement
 				if k.k != 0 {
@@ -725,7 +721,7 @@ func TestOneOrder(t *testing.T) {
 	for range windows {
 		s := newShape(key{cards: 52, take: 52})
 		for range DayLeast - 1 {
-			s.countOrder(from.next(t).Values)
+			s.count(from.next(t).Values)
 		}
 		classes := make(map[int]bool)
 		for range 20 {

@@ -111,22 +111,19 @@ func (s *shape) String() string {
 	return fmt.Sprintf("%d of %d cards", s.key.take, s.key.cards)
 }
 
-// countOrder counts the first positions of an order.
-func (s *shape) countOrder(values []uint32) {
+// count counts the first positions of an order, or the draws of one outcome, each 1..k.
+func (s *shape) count(values []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.window.order(s.of, values)
-	s.today.order(s.of, values)
-	s.total++
-}
-
-// countValues counts draws of one outcome, each 1..k.
-func (s *shape) countValues(values []uint32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.window.values(s.key.k, values)
-	s.today.values(s.key.k, values)
-	s.total += uint64(len(values))
+	before := s.today.n
+	for _, t := range [...]*tally{s.window, s.today} {
+		if s.key.k != 0 {
+			t.values(s.key.k, values)
+		} else {
+			t.order(s.of, values)
+		}
+	}
+	s.total += s.today.n - before
 }
 
 func (t *tally) order(of *[shuffle.MaxCards]uint8, values []uint32) {
