@@ -16,23 +16,31 @@ import (
 type Common struct {
 	db    DB
 	chain *semaphore.Weighted // of 1: held to add an access record
+
+	tags     ledger.Apart[*tagLoader]
+	shuffles map[ledger.Standing]ledger.Apart[*shuffleLoader]
 }
 
 // NewCommon returns the methods that both databases do alike, on this one.
-func NewCommon(db DB) Common { return Common{db, semaphore.NewWeighted(1)} }
+func NewCommon(db DB) Common {
+	return Common{db, semaphore.NewWeighted(1), tagLoaders(db), map[ledger.Standing]ledger.Apart[*shuffleLoader]{
+		ledger.Visible: shuffleLoaders(db, ledger.Visible), ledger.Durable: shuffleLoaders(db, ledger.Durable)}}
+}
 
 // DB is how the methods of Common reach a database.
 type DB struct {
-	// Query runs a statement that reads. A list is its last parameter.
+	// Query runs a statement that reads. The lists among its parameters have one length.
 	Query Query
 	// Keep runs a statement that writes evidence, on a connection that readers cannot take.
 	Keep Exec
 	// Note runs a statement that writes what auditors sign, or access records, on a connection for reading.
 	Note Exec
-	// Shuffles hands over the commits of the shuffles in the list args[1] of ledger args[0], then their mixes, deals,
-	// takeovers and closes, those of a shuffle in order. What is Durable is read behind the barrier.
+	// Shuffles hands over the commits of the shuffles in the list args[1], each of the ledger at its place in the list
+	// args[0], and behind the commit of a shuffle its mix, deals, takeovers and close in order. What is Durable is read
+	// behind the barrier.
 	Shuffles func(ctx context.Context, standing ledger.Standing, args []any, each func(Scanner) error) error
-	// ByKeyTags reads RowColumns of the commits of ledger $1 with the key tags of list $2, behind the barrier.
+	// ByKeyTags reads RowColumns of the commits with the key tags of list $2, each of the ledger at its place in list
+	// $1, behind the barrier.
 	ByKeyTags string
 	// DropAccess removes the first $3 of the records of OverdueAccess.
 	DropAccess string
@@ -68,7 +76,10 @@ func (c *Common) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.S
 			return nil, at, nil
 		}
 		next := at + min(chunk, to-at)
-		rows, err := All(ctx, c.db.Query, ScanRow, SQLRows, int64(id), int64(at), int64(next))
+		rows, err := All(ctx, c.db.Query, func(row Scanner) (r ledger.Row, err error) {
+			_, r, err = ScanRow(row)
+			return r, err
+		}, SQLRows, int64(id), int64(at), int64(next))
 		return rows, next, err
 	})
 }

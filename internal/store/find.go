@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +11,71 @@ import (
 	"shuffled/internal/ledger"
 )
 
+// A key of a look-up is a key tag, or the id of a shuffle, of one ledger.
+type (
+	tagKey struct {
+		of  ledger.ID
+		tag [32]byte
+	}
+	shuffleKey struct {
+		of ledger.ID
+		id uint64
+	}
+	tagLoader     = loader[tagKey, ledger.Row]
+	shuffleLoader = loader[shuffleKey, []ledger.Row]
+)
+
+// tagLoaders return what finds commits by key tags. A dealer's question does not wait for a stranger's.
+func tagLoaders(db DB) ledger.Apart[*tagLoader] {
+	ask := func(ctx context.Context, keys map[tagKey]bool) (map[tagKey]ledger.Row, error) {
+		var ids []int64
+		var tags [][]byte
+		for k := range keys {
+			ids, tags = append(ids, int64(k.of)), append(tags, k.tag[:])
+		}
+		found := make(map[tagKey]ledger.Row)
+		err := db.Query(ctx, db.ByKeyTags, []any{ids, tags}, func(row Scanner) error {
+			of, r, err := ScanRow(row)
+			found[tagKey{of, r.KeyTag}] = r
+			return err
+		})
+		return found, err
+	}
+	return ledger.NewApart(&tagLoader{most: maxKeyTags, ask: ask}, &tagLoader{most: maxKeyTags, ask: ask})
+}
+
+// shuffleLoaders return what finds the entries of shuffles, those of one in order.
+func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*shuffleLoader] {
+	ask := func(ctx context.Context, keys map[shuffleKey]bool) (map[shuffleKey][]ledger.Row, error) {
+		var ledgers, ids []int64
+		for k := range keys {
+			ledgers, ids = append(ledgers, int64(k.of)), append(ids, int64(k.id))
+		}
+		found := make(map[shuffleKey][]ledger.Row)
+		err := db.Shuffles(ctx, s, []any{ledgers, ids}, func(row Scanner) error {
+			of, r, err := ScanRow(row)
+			k := shuffleKey{of, cmp.Or(r.Shuffle, r.Index)} // of a commit its own index
+			found[k] = append(found[k], r)
+			return err
+		})
+		return found, err
+	}
+	return ledger.NewApart(&shuffleLoader{most: maxShuffles, ask: ask}, &shuffleLoader{most: maxShuffles, ask: ask})
+}
+
 // ByKeyTags implements [ledger.Finder].
-func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
-	return All(ctx, c.db.Query, ScanRow, c.db.ByKeyTags, int64(id), listOf(tags))
+func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (rows []ledger.Row, err error) {
+	keys := make([]tagKey, len(tags))
+	for i, tag := range tags {
+		keys[i] = tagKey{id, tag}
+	}
+	found, err := c.tags.Of(ctx).find(ctx, keys)
+	for _, k := range keys {
+		if r, ok := found[k]; ok {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
 }
 
 // TakenSlots implements [ledger.Finder].
@@ -86,32 +149,18 @@ func listOf(hashes [][32]byte) [][]byte {
 // ByShuffles implements [ledger.Finder].
 func (c *Common) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
 	[][]ledger.Row, error) {
-	var ids []int64
-	for _, shuffle := range shuffles {
-		if shuffle <= math.MaxInt64 {
-			ids = append(ids, int64(shuffle))
-		}
+	keys := make([]shuffleKey, len(shuffles))
+	for i, shuffle := range shuffles {
+		keys[i] = shuffleKey{id, shuffle}
 	}
-	found := make(map[uint64][]ledger.Row)
-	err := c.db.Shuffles(ctx, standing, []any{int64(id), ids}, func(row Scanner) error {
-		r, err := ScanRow(row)
-		of := r.Shuffle
-		if of == 0 { // a commit
-			of = r.Index
-		}
-		found[of] = append(found[of], r)
-		return err
-	})
+	found, err := c.shuffles[standing].Of(ctx).find(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	list := make([][]ledger.Row, len(shuffles))
-	missing := false
-	for i, shuffle := range shuffles {
-		if rows := found[shuffle]; len(rows) > 0 && rows[0].Index == shuffle {
-			list[i] = rows
-		} else {
-			missing = true // no commit has this index
+	list, missing := make([][]ledger.Row, len(shuffles)), false
+	for i, k := range keys {
+		if list[i] = found[k]; len(list[i]) == 0 || list[i][0].Index != k.id {
+			list[i], missing = nil, true // no commit has this index
 		}
 	}
 	if missing && standing == ledger.Durable {

@@ -116,13 +116,13 @@ func Only[T any](row Scanner) (v T, err error) {
 	return v, err
 }
 
-// ScanRow reads the columns of an entry.
-func ScanRow(row Scanner) (r ledger.Row, err error) {
+// ScanRow reads the columns of an entry, and of which ledger it is.
+func ScanRow(row Scanner) (of ledger.ID, r ledger.Row, err error) {
 	var tag []byte
-	err = row.Scan(&r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Kept,
+	err = row.Scan(&of, &r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Kept,
 		&r.GameRef)
 	copy(r.KeyTag[:], tag)
-	return r, err
+	return of, r, err
 }
 
 // ScanHead reads size, root and checkpoint.

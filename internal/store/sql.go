@@ -22,7 +22,7 @@ import (
 const Barrier = ` FOR KEY SHARE OF h`
 
 // RowColumns are the columns that ScanRow reads, of entries e.
-const RowColumns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''),
+const RowColumns = `e.ledger, e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''),
 e.key_tag, e.entry, e.kept, coalesce(e.game_ref, '')`
 
 // What reads evidence.

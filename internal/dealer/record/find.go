@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -28,10 +27,8 @@ type Reader struct {
 	keys    *seal.Keyring
 	log     *slog.Logger
 
-	durable, visible shuffles
-	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
-	Recent           Recent
-	tables           *lru.Cache[uint64, string] // of shuffles, by id
+	Recent Recent
+	tables *lru.Cache[uint64, string] // of shuffles, by id
 }
 
 // tablesKnown is of how many shuffles the tables are kept in memory.
@@ -40,20 +37,19 @@ const tablesKnown = 20_000
 // New returns a reader of the ledger, whose store this is. It keeps recent shuffles in the cache.
 func New(of *sequencer.Ledger, store ledger.Store, source *entropy.Source, keys *seal.Keyring, cache *Cache,
 	log *slog.Logger) *Reader {
-	readers := shuffleLoader(store, of.ID(), ledger.Durable)
 	tables, _ := lru.New[uint64, string](tablesKnown) // no error: the size is positive
 	return &Reader{ledger: of, store: store, entropy: source, keys: keys, log: log, tables: tables,
-		Recent:  Recent{cache, of.ID()},
-		durable: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Durable), readers),
-		visible: ledger.NewApart(shuffleLoader(store, of.ID(), ledger.Visible), readers),
-		byKey:   commitLoader(store, of.ID())}
+		Recent: Recent{cache, of.ID()}}
 }
+
+// visible is what Visible asks for: an append may rest on it. A reader appends nothing, and gets what is durable.
+var visible = ledger.NewApart(ledger.Visible, ledger.Durable)
 
 // Durable reads a shuffle behind the store's barrier, so that an answer from it is durable. It
 // believes the rows only if the ledger knows each as its own and the rules hold for them together,
 // because the rows say to whom cards are opened. ErrNotFound for an id that is no commit.
 func (d *Reader) Durable(ctx context.Context, id uint64) (*Record, error) {
-	return d.read(ctx, d.durable, id)
+	return d.read(ctx, ledger.Durable, id)
 }
 
 // Remembered is Durable without the barrier, or from what this daemon remembers. It serves for an
@@ -68,14 +64,14 @@ func (d *Reader) Remembered(ctx context.Context, id uint64) (*Record, error) {
 
 // Visible is Remembered of the store: it shows what any daemon wrote.
 func (d *Reader) Visible(ctx context.Context, id uint64) (*Record, error) {
-	if r, err := d.read(ctx, d.visible, id); err == nil {
+	if r, err := d.read(ctx, visible.Of(ctx), id); err == nil {
 		return r, nil
 	}
 	return d.Durable(ctx, id)
 }
 
-func (d *Reader) read(ctx context.Context, from shuffles, id uint64) (*Record, error) {
-	rows, err := d.rows(ctx, from, id)
+func (d *Reader) read(ctx context.Context, s ledger.Standing, id uint64) (*Record, error) {
+	rows, err := d.rows(ctx, s, id)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +99,7 @@ func (d *Reader) read(ctx context.Context, from shuffles, id uint64) (*Record, e
 		return r, nil
 	}
 	// The child's commit is the entry before the close.
-	child, err := d.read(ctx, from, r.RowOf(audit.TypeClose).Index-1)
+	child, err := d.read(ctx, s, r.RowOf(audit.TypeClose).Index-1)
 	if err != nil {
 		return nil, err
 	}
@@ -112,17 +108,17 @@ func (d *Reader) read(ctx context.Context, from shuffles, id uint64) (*Record, e
 }
 
 // rows reads the rows of a shuffle, that of its commit first.
-func (d *Reader) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.Row, error) {
-	rows, err := from.Of(ctx).find(ctx, id)
+func (d *Reader) rows(ctx context.Context, s ledger.Standing, id uint64) ([]ledger.Row, error) {
+	list, err := d.store.ByShuffles(ctx, d.ledger.ID(), s, id)
 	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return nil, d.absent(ctx, id)
 	case err != nil:
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
-	case rows[0].Index != id:
-		return nil, fmt.Errorf("%w: the database shows entry %d instead of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
+	case len(list[0]) == 0:
+		return nil, d.absent(ctx, id)
+	case list[0][0].Index != id:
+		return nil, fmt.Errorf("%w: the database shows entry %d instead of shuffle %d", ledger.ErrFrozen, list[0][0].Index, id)
 	}
-	return rows, nil
+	return list[0], nil
 }
 
 // absent returns why no commit with this id was found: ErrNotFound if the entry is another one, or if there is none
@@ -175,9 +171,9 @@ func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 	if name, ok := d.tables.Get(id); ok {
 		return name, nil
 	}
-	row, err := d.commitOf(ctx, d.visible, id)
+	row, err := d.commitOf(ctx, visible.Of(ctx), id)
 	if err != nil { // as in Remembered, no error comes from what may not be durable
-		row, err = d.commitOf(ctx, d.durable, id)
+		row, err = d.commitOf(ctx, ledger.Durable, id)
 	}
 	if err != nil {
 		return "", err
@@ -198,8 +194,8 @@ func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 func (d *Reader) KnowTable(id uint64, table string) { d.tables.Add(id, table) }
 
 // commitOf reads the row of a commit, and checks that it is of this ledger.
-func (d *Reader) commitOf(ctx context.Context, from shuffles, id uint64) (ledger.Row, error) {
-	rows, err := d.rows(ctx, from, id)
+func (d *Reader) commitOf(ctx context.Context, s ledger.Standing, id uint64) (ledger.Row, error) {
+	rows, err := d.rows(ctx, s, id)
 	if err != nil {
 		return ledger.Row{}, err
 	}
@@ -229,9 +225,12 @@ func (d *Reader) DeckNames(ctx context.Context, c *audit.Context) ([]string, err
 
 // ByKey reads the row of the commit with this key tag, proved to be of this ledger; ledger.ErrNotFound for none.
 func (d *Reader) ByKey(ctx context.Context, tag [32]byte) (ledger.Row, error) {
-	row, err := d.byKey.find(ctx, tag)
-	if err != nil {
-		return row, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+	rows, err := d.store.ByKeyTags(ctx, d.ledger.ID(), tag)
+	switch {
+	case err != nil:
+		return ledger.Row{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+	case len(rows) == 0:
+		return ledger.Row{}, ledger.ErrNotFound
 	}
-	return row, d.ledger.Authentic(ctx, []ledger.Row{row})
+	return rows[0], d.ledger.Authentic(ctx, rows)
 }

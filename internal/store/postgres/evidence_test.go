@@ -122,12 +122,12 @@ func TestPlans(t *testing.T) {
 	}
 	statements := map[string]statement{
 		"range":      {"bigint, bigint, bigint", "1, 2, 3", store.SQLRows},
-		"ByKeyTags":  {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlByKeyTags},
+		"ByKeyTags":  {"bigint[], bytea[]", `'{1, 2}', '{"\\x00", "\\x01"}'`, sqlByKeyTags},
 		"key tags":   {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, store.SQLKeyTags},
 		"slots":      {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, store.SQLSlots},
-		"commits":    {"bigint, bigint[]", "1, '{2, 3}'", sqlCommits},
-		"ByShuffles": {"bigint, bigint[]", "1, '{2, 3}'", sqlOfShuffles},
-		"visible":    {"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles},
+		"commits":    {"bigint[], bigint[]", "'{1, 2}', '{2, 3}'", sqlCommits},
+		"ByShuffles": {"bigint[], bigint[]", "'{1, 2}', '{2, 3}'", sqlOfShuffles},
+		"visible":    {"bigint[], bigint[]", "'{1, 2}', '{2, 3}'", sqlShuffles},
 		"checkpoint": {"bigint, bigint", "1, 2", store.SQLCheckpointAfter},
 		"tile":       {"bigint, smallint, bigint", "1, 0, 2", store.SQLTile},
 		"cosigned":   {"bigint, bigint", "1, 2", store.SQLCosignedAtMost},
@@ -178,8 +178,8 @@ func TestPlansOfFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := []statement{{"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles},
-		{"bigint, bytea[]", `1, '{"\\x00"}'`, sqlByKeyTags}}
+	all := []statement{{"bigint[], bigint[]", "'{1, 2}', '{2, 3}'", sqlShuffles},
+		{"bigint[], bytea[]", `'{1}', '{"\\x00"}'`, sqlByKeyTags}}
 	for _, q := range recallPlans {
 		all = append(all, q.statement)
 	}

@@ -166,22 +166,20 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 // enable_seqscan off, so in its index: a plan that was made while the table was small stays in use. In a subquery that
 // nothing reads, the lock of the barrier would not be taken.
 const (
-	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM heads h
-CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
-WHERE h.ledger = $1` + store.Barrier
+	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bytea[]) AS t (ledger, tag)
+JOIN heads h ON h.ledger = t.ledger CROSS JOIN LATERAL
+(SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e` + store.Barrier
 
-	sqlCommits = `SELECT ` + store.RowColumns +
-		` FROM heads h CROSS JOIN unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e
-WHERE h.ledger = $1` + store.Barrier
+	sqlCommits = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
+JOIN heads h ON h.ledger = s.ledger CROSS JOIN LATERAL
+(SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e` + store.Barrier
 
-	sqlOfShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = $1 AND shuffle = s.id ORDER BY idx OFFSET 0) e`
+	sqlOfShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
+CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND shuffle = s.id ORDER BY idx OFFSET 0) e`
 
 	// sqlShuffles is sqlCommits and sqlOfShuffles without the barrier.
-	sqlShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = $1 AND idx = s.id AND type = 2 LIMIT 1) e
+	sqlShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
+CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND idx = s.id AND type = 2 LIMIT 1) e
 UNION ALL ` + sqlOfShuffles
 )
 

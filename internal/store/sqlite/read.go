@@ -56,7 +56,7 @@ func (r *readers) close() error {
 
 type scanner = store.Scanner
 
-// query is a store.Query. If the last argument is a list, it runs the statement once for each value.
+// query is a store.Query. With lists among the arguments, it runs the statement once for each of their places.
 func (s *Store) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
 	if strings.HasSuffix(text, store.Barrier) {
 		if err := s.sound(); err != nil {
@@ -76,23 +76,28 @@ func (s *Store) query(ctx context.Context, text string, args []any, each func(sc
 	return nil
 }
 
-// runs returns the arguments of each run of a statement.
-func runs(args []any) (all [][]any) {
-	if len(args) == 0 {
-		return [][]any{nil}
+// runs returns the arguments of each run of a statement: of lists the values at one place.
+func runs(args []any) [][]any {
+	n := 1
+	for _, arg := range args {
+		switch list := arg.(type) {
+		case [][]byte:
+			n = len(list)
+		case []int64:
+			n = len(list)
+		}
 	}
-	first, last := args[:len(args)-1], args[len(args)-1]
-	switch list := last.(type) {
-	case [][]byte:
-		for _, v := range list {
-			all = append(all, append(slices.Clone(first), v))
+	all := make([][]any, n)
+	for i := range all {
+		for _, arg := range args {
+			switch list := arg.(type) {
+			case [][]byte:
+				arg = list[i]
+			case []int64:
+				arg = list[i]
+			}
+			all[i] = append(all[i], arg)
 		}
-	case []int64:
-		for _, v := range list {
-			all = append(all, append(slices.Clone(first), v))
-		}
-	default:
-		all = [][]any{args}
 	}
 	return all
 }

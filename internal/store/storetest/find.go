@@ -3,8 +3,10 @@ package storetest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,6 +76,32 @@ func testFinders(t *testing.T, b Backend) {
 	if got, err := b.Store.ByShuffles(t.Context(), other.id, ledger.Durable, first); err != nil || len(got[0]) != 0 {
 		t.Errorf("shuffle of another ledger: %d rows, %v", len(got[0]), err)
 	}
+}
+
+// testFindersTogether: look-ups of several ledgers at the same time share questions, and each finds what is its own.
+func testFindersTogether(t *testing.T, b Backend) {
+	var all sync.WaitGroup
+	for n := range 8 {
+		c := newChain(t, b.Store, fmt.Sprintf("ledger-%d", n))
+		id := c.head.Size // the same in each
+		c.mustAppend(c.batch(commitRow(t, fmt.Sprintf("table-%d", n), 1, tag(n), 129), dealRow(t, id)))
+		rows := c.rows(id, c.head.Size)
+		all.Go(func() {
+			for range 50 {
+				one, err := b.Store.ByKeyTags(t.Context(), c.id, tag(n), tag(n+1))
+				if diff := cmp.Diff(rows[:1], one); diff != "" || err != nil {
+					t.Errorf("ledger %d by key tags: %v\n%s", n, err, diff)
+				}
+				for _, s := range []ledger.Standing{ledger.Visible, ledger.Durable} {
+					list, err := b.Store.ByShuffles(t.Context(), c.id, s, id, id+1)
+					if diff := cmp.Diff([][]ledger.Row{rows, nil}, list); diff != "" || err != nil {
+						t.Errorf("ledger %d by shuffles: %v\n%s", n, err, diff)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func testCheckpoints(t *testing.T, b Backend) {

@@ -48,6 +48,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Closed", testClosed},
 		{"Rows", testRows},
 		{"Finders", testFinders},
+		{"FindersTogether", testFindersTogether},
 		{"Checkpoints", testCheckpoints},
 		{"Tiles", testTiles},
 		{"Cosigned", testCosigned},
