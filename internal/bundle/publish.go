@@ -25,10 +25,7 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 	m := &Manifest{Format: ManifestFormat, Period: Period{OptionalTime(x.o.From), OptionalTime(x.o.To)},
 		ExportedAt: FormatTime(x.o.Now().UnixMilli())}
 	manifest, err := m.Marshal()
-	if err != nil {
-		return nil, err
-	}
-	if err := m.check(); err != nil {
+	if err := errors.Join(err, m.check()); err != nil {
 		return nil, err
 	}
 	if err := x.dir.publish(fileManifest, manifest); err != nil {

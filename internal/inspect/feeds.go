@@ -15,24 +15,19 @@ import (
 type feed struct {
 	kind  Kind
 	next  func() (Checkpoint, error, bool)
+	stop  func() // ends next
 	head  *point // read, but not yet of a chunk
 	after *point // the one behind it
 	last  uint64 // size of head, or of the one before
 }
 
-// feeds opens the checkpoints of all kinds.
-func (r *run) feeds(ctx context.Context) (all []*feed, end func()) {
-	var stops []func()
+// feeds opens the checkpoints of all kinds. The caller stops each.
+func (r *run) feeds(ctx context.Context) (all []*feed) {
 	for kind := range kinds {
 		next, stop := iter.Pull2(r.src.Checkpoints(ctx, kind, 1))
-		stops = append(stops, stop)
-		all = append(all, &feed{kind: kind, next: next})
+		all = append(all, &feed{kind: kind, next: next, stop: stop})
 	}
-	return all, func() {
-		for _, stop := range stops {
-			stop()
-		}
-	}
+	return all
 }
 
 // cut returns chunk n of the ledger, with the checkpoints of its sizes.

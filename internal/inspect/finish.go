@@ -54,15 +54,13 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	case err != nil:
 		return nil, err
 	}
-	report := f.report
-	err = f.complete(report)
-	if err == nil && report.whole() {
-		err = f.actHeads(report)
+	if err = f.complete(f.report); err == nil && f.report.whole() {
+		err = f.actHeads(f.report)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return report, nil
+	return f.report, nil
 }
 
 // actHeads names an act or an adopted head that has another root than the entries have: it is of another history.

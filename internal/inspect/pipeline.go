@@ -50,8 +50,10 @@ func (w *worker) work(ctx context.Context) {
 // all cuts the ledger into chunks, folds them in order, and collects what they closed in order. No more is on its way
 // to or from the workers than the two queues hold, so that a send does not wait.
 func (f *fold) all(ctx context.Context) error {
-	feeds, end := f.feeds(ctx)
-	defer end()
+	feeds := f.feeds(ctx)
+	for _, one := range feeds {
+		defer one.stop()
+	}
 	var ahead []*chunk
 	gap := 0
 	for n := uint64(0); gap < maxGap; {

@@ -377,7 +377,7 @@ func (t *transcript) blind() (*Blind, string) {
 		}
 		if d.Asked.State != [32]byte{} {
 			r.State = encode(d.Asked.State)
-			r.held(t.trust.history, d.Asked.State)
+			r.held(t.trust.given.History, d.Asked.State)
 		}
 		if r.Unplayed {
 			r.Cards = t.unplayedCards(d)

@@ -35,11 +35,11 @@ func (e *evidence) slots() (string, error) {
 	switch {
 	case e.commit == nil:
 		return "", notChecked("only a commit has a mix plan")
-	case len(e.trust.slots) == 0:
+	case len(e.trust.given.Slots) == 0:
 		return "", notChecked("no value of a slot was given")
 	}
 	ctx := e.commit.Context
-	for _, value := range e.trust.slots {
+	for _, value := range e.trust.given.Slots {
 		hash := audit.SlotHash(ctx.Origin, ctx.Table, value)
 		i := slices.IndexFunc(ctx.Plan,
 			func(p audit.Planned) bool { return p.Source == audit.SourceSlot && p.Slot == hash })

@@ -129,13 +129,8 @@ func (t *transcript) format() (string, error) {
 	if t.keys, err = parseHandovers(f.Keys, t.head.Origin); err != nil {
 		return "", err
 	}
-	if err := t.parseStatements(); err != nil {
-		return "", err
-	}
-	if err := t.parseCoDealer(); err != nil {
-		return "", err
-	}
-	return many(len(f.Receipts), "receipt", "receipts") + ", " + many(len(f.Cards), "card", "cards"), nil
+	return many(len(f.Receipts), "receipt", "receipts") + ", " + many(len(f.Cards), "card", "cards"),
+		cmp.Or(t.parseStatements(), t.parseCoDealer())
 }
 
 // parseBare reads a receipt under a checkpoint that the transcript holds elsewhere.
@@ -381,7 +376,7 @@ func (t *transcript) deck() (string, error) {
 	if n := ctx.Recipe.Cards; n > 0 {
 		what = many(n, "card", "cards") + " of " + cmp.Or(t.v.Shuffled.Deck, "no published deck")
 	}
-	named, asked := shuffle.Named(t.trust.Deck)
+	named, asked := shuffle.Named(t.trust.given.Deck)
 	if asked && (named.Hash() != ctx.DeckHash || ctx.Parent != nil) {
 		return "", fmt.Errorf("%s, and not the whole of %s", what, named.Name())
 	}

@@ -128,11 +128,9 @@ func (t Trust) Check() error {
 // trusted is a parsed Trust.
 type trusted struct {
 	trust.Trusted
-	slots    [][32]byte
+	given    Trust
 	auditors []note.Verifier
 	second   *trust.Policy // for the co-dealer's ledger; nil: none
-	history  []byte        // of the game; nil: none
-	Deck     string        // of that published name; "": any
 }
 
 func (t Trust) parse() (*trusted, error) {
@@ -144,7 +142,7 @@ func (t Trust) parse() (*trusted, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors, history: t.History, Deck: t.Deck}
+	all := &trusted{Trusted: parsed, given: t, auditors: auditors}
 	if err := audit.CheckHistory(t.History); err != nil {
 		return nil, err
 	}
