@@ -228,6 +228,17 @@ func (t *Counts) setAside(l *live) {
 	}
 }
 
+// raise counts n shuffles at another level.
+func (c *Counts) raise(n uint64, from, to string) {
+	if n == 0 {
+		return
+	}
+	c.Levels[to] += n
+	if c.Levels[from] -= n; c.Levels[from] == 0 {
+		delete(c.Levels, from)
+	}
+}
+
 func (t *Counts) ended(outcome audit.Outcome, why, level string) {
 	switch outcome {
 	case audit.OutcomeCompleted:
