@@ -60,16 +60,12 @@ func hashesAt(size uint64, level int) uint64 { return size >> (tileHeight * leve
 
 // topOf returns the node above a full tile.
 func topOf(data []byte) tlog.Hash {
-	var nodes [Width]tlog.Hash
-	for i := range nodes {
-		nodes[i] = tlog.Hash(data[i*tlog.HashSize:])
+	var half [2]tlog.Hash
+	for i := range half { // no error: the tile is full
+		at := tlog.StoredHashIndex(tileHeight-1, int64(i))
+		half[i], _ = tlog.HashFromTile(tlog.Tile{H: tileHeight, W: Width}, data, at)
 	}
-	for n := Width / 2; n > 0; n /= 2 {
-		for i := range n {
-			nodes[i] = tlog.NodeHash(nodes[2*i], nodes[2*i+1])
-		}
-	}
-	return nodes[0]
+	return tlog.NodeHash(half[0], half[1])
 }
 
 // root returns the root of the tree.

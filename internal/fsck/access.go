@@ -81,8 +81,7 @@ func (c *accessChain) name(seq uint64, entry *uint64, format string, args ...any
 
 // access reads the columns that the hash of a record covers.
 func access(r store.Raw) (a ledger.Access, ok bool) {
-	at, ok := r.Int("time")
-	a.Time = at
+	a.Time, ok = r.Int("time")
 	for column, to := range map[string]*string{"request": &a.Request, "token": &a.Token, "method": &a.Method,
 		"path": &a.Path} {
 		text, is := r.Text(column)

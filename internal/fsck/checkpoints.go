@@ -156,7 +156,8 @@ func (c *chunk) statement(ctx context.Context, r store.Raw, about uint64, by map
 		return nil
 	}
 	if e, err := audit.ParseEntry(commit); err == nil && e.Body.Type() == audit.TypeClose {
-		return c.orderEnd(r, b, about)
+		c.orderEnd(r, b, about)
+		return nil
 	}
 	found, err := openings.ParseStatement(b)
 	if errors.Is(err, audit.ErrUnknown) {
@@ -197,7 +198,7 @@ func (c *chunk) statement(ctx context.Context, r store.Raw, about uint64, by map
 
 // orderEnd checks that the close of a co-dealer's order is kept under that of the shuffle. It is compared with the
 // shuffle when it is read.
-func (c *chunk) orderEnd(r store.Raw, text []byte, about uint64) error {
+func (c *chunk) orderEnd(r store.Raw, text []byte, about uint64) {
 	var kept struct{ Receipt string }
 	err := json.Unmarshal(text, &kept)
 	if err == nil {
@@ -209,5 +210,4 @@ func (c *chunk) orderEnd(r store.Raw, text []byte, about uint64) error {
 	if err != nil {
 		c.add(CodeColumn, placeOf(r, "note"), "it holds no close of the order behind entry %d: %v", about, err)
 	}
-	return nil
 }

@@ -212,13 +212,11 @@ func (s *source) signatureLines(sum inspect.Summary) {
 // lines returns how many keys sign the checkpoint of a size: those in force, and if the last
 // entry brings a key, the one before it, too.
 func lines(keys *trust.History, size uint64) int {
-	now, before := keys.At(size), keys.At(size-1)
-	for _, k := range before {
-		if !slices.ContainsFunc(now, func(o trust.KeyInForce) bool { return o.Index == k.Index }) {
-			now = append(now, k)
-		}
+	by := make(map[uint64]bool) // by the index of their entries
+	for _, k := range append(keys.At(size), keys.At(size-1)...) {
+		by[k.Index] = true
 	}
-	return len(now)
+	return len(by)
 }
 
 // cosignatures checks that every line of a cosigned or late checkpoint is the ledger's own or a
