@@ -95,3 +95,11 @@ func deref[T any](p *T) (v T) {
 	}
 	return v
 }
+
+// optional is v as a member that is absent if v is zero.
+func optional[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}

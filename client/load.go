@@ -115,9 +115,7 @@ func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Statu
 		if at.UnmarshalText([]byte(v.ClosedAt)) == nil {
 			st.ClosedAt = at
 		}
-		if st.Outcome = &outcome; reason != "" {
-			st.Reason = &reason
-		}
+		st.Outcome, st.Reason = &outcome, optional(reason)
 	} else if time.Now().After(s.CloseBy.Time) {
 		st.State = ShuffleStateStateOverdue
 	}
@@ -135,10 +133,7 @@ func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([
 
 func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) (answer []byte,
 	v *verify.Verdict, file *openings.Transcript, err error) {
-	var params GetTranscriptParams
-	if recipient != "" {
-		params.Recipient = &recipient
-	}
+	params := GetTranscriptParams{Recipient: optional(recipient)}
 	var when asked
 	err = c.untilWitnessed(ctx, func() (err error) {
 		when = c.reading()

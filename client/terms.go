@@ -58,10 +58,8 @@ type Round struct {
 func termsOf(c *audit.Commit, at int64) Terms {
 	ctx := c.Context
 	t := Terms{Production: ctx.Production, Disclosure: Disclosure(ctx.Disclosure.String()), Cards: ctx.Recipe.Cards,
-		Places: ctx.Recipe.Positions(), Ranges: ctx.Recipe.Ranges, Plan: planOf(ctx), CommittedAt: timestamp(at)}
-	if c.GameRef != "" {
-		t.GameRef = &c.GameRef
-	}
+		Places: ctx.Recipe.Positions(), Ranges: ctx.Recipe.Ranges, Plan: planOf(ctx), CommittedAt: timestamp(at),
+		GameRef: optional(c.GameRef), Previous: optional(c.Previous)}
 	if !ctx.IsDraw() {
 		deck, _ := shuffle.Published(ctx.DeckHash)
 		t.Deck, t.DeckHash = deck.Name(), (*Hash)(&ctx.DeckHash)
@@ -73,13 +71,7 @@ func termsOf(c *audit.Commit, at int64) Terms {
 		t.Parent = &ctx.Parent.ID
 	}
 	if b := ctx.Terms; b != nil {
-		t.Bound = &BoundTerms{Kind: BoundTermsKind(b.Kind.String()), Hash: b.Hash}
-		if b.Count != 0 {
-			t.Bound.Count = &b.Count
-		}
-	}
-	if c.Previous != 0 {
-		t.Previous = &c.Previous
+		t.Bound = &BoundTerms{Kind: BoundTermsKind(b.Kind.String()), Hash: b.Hash, Count: optional(b.Count)}
 	}
 	switch {
 	case ctx.Recipe.EndHi != 0:
