@@ -93,10 +93,14 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 	if deck.Len() > 0 {
 		c.learn(deck)
 	}
-	if parent != nil {
-		return s, c.inherit(ctx, s, parent)
+	if parent == nil {
+		return s, nil
 	}
-	return s, nil
+	e, err := c.receipt(ctx, s.ID+1)
+	if err != nil {
+		return s, err
+	}
+	return s, s.inherit(parent, e)
 }
 
 // proveCommit compares what the daemon says of a shuffle with its commit. The verdict on the receipt includes that the
@@ -132,27 +136,9 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, r reply) (*Committe
 	return committed, nil
 }
 
-// labels returns the cards that a wheel stands for, as the daemon makes them. It is nil for ranges and numbers.
-func (r *DrawsRequest) labels() (labels []string) {
-	for _, stop := range r.Wheel {
-		for range stop.Weight {
-			labels = append(labels, stop.Label)
-		}
-	}
-	return labels
-}
-
 // inherit proves that the parent was closed with the commit of its child, and takes over what is known of the parent's
-// cards: those that were dealt, or all of them if the tape was disclosed to everybody.
-func (c *Client) inherit(ctx context.Context, s, parent *Committed) error {
-	e, err := c.receipt(ctx, s.ID+1)
-	if err != nil {
-		return err
-	}
-	return s.inherit(parent, e)
-}
-
-// inherit takes over what is known of the parent. e is the entry behind the child's commit.
+// cards: those that were dealt, or all of them if the tape was disclosed to everybody. e is the entry behind the child's
+// commit.
 func (s *Committed) inherit(parent *Committed, e proved) error {
 	body, ok := e.Body.(*audit.Close)
 	if !ok || body.Shuffle != parent.ID || body.Outcome != audit.OutcomeContinued {

@@ -104,7 +104,12 @@ func (r *DrawsRequest) wants(got *audit.Context) (c *audit.Context, deck shuffle
 		_ = c.TakeNumbers(r.Numbers.Of, r.Numbers.Take)
 		return c, deck
 	}
-	labels := r.labels()
+	var labels []string // the cards that a wheel stands for, as the daemon makes them
+	for _, stop := range r.Wheel {
+		for range stop.Weight {
+			labels = append(labels, stop.Label)
+		}
+	}
 	if labels == nil {
 		c.Recipe.Ranges = r.Ranges
 		return c, deck

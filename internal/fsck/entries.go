@@ -135,7 +135,10 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 	c.compareSlots(index, row.Slots)
 	switch b := e.Body.(type) {
 	case *audit.Commit:
-		c.tape(*r, index, b)
+		if err := c.checkTape(*r, b); err != nil {
+			c.name(index, CodeSealedTape, placeOf(*r, "kept"), "%v", err)
+			c.found[len(c.found)-1].Shuffle = &index
+		}
 	case *audit.Event:
 		if b.Kind == audit.EventAccessHead {
 			c.mu.Lock()
@@ -228,15 +231,8 @@ func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 	}
 }
 
-// tape compares a sealed tape with its commitment and deck root, if its key is there. If
+// checkTape compares a sealed tape with its commitment and deck root, if its key is there. If
 // not, it checks the length alone.
-func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) {
-	if err := c.checkTape(r, commit); err != nil {
-		c.name(index, CodeSealedTape, placeOf(r, "kept"), "%v", err)
-		c.found[len(c.found)-1].Shuffle = &index
-	}
-}
-
 func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 	sealed, ok := r.Bytes("kept")
 	if !ok {

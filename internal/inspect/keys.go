@@ -21,8 +21,14 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
 		f.rotated = &rotation{index: index, old: f.signers.Load().keys}
 		f.judgePolicy()
 		f.publish()
-	case audit.SubjectPolicy:
-		f.policy(index, k.Policy)
+	case audit.SubjectPolicy: // it waits for its first checkpoint
+		f.report.Witnesses.Policies++
+		switch err := f.policies.Change(index, k.Policy); {
+		case errors.Is(err, audit.ErrUnknown):
+			f.cannot(index, err)
+		case err == nil: // otherwise the rule key said so
+			f.publish()
+		}
 	case audit.SubjectDisclosure:
 		if k.Public[0] == audit.KeyP256 {
 			f.noteOnce("disclosure keys are wrapped under P-256 alone: who keeps a copy of this ledger opens its tapes if a quantum computer breaks that")
@@ -251,17 +257,6 @@ func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
 	}
 	if err == nil { // otherwise the rule key said so
 		f.policies = policies
-	}
-}
-
-// policy takes the policy of a key entry. It waits for its first checkpoint.
-func (f *fold) policy(index uint64, text []byte) {
-	f.report.Witnesses.Policies++
-	switch err := f.policies.Change(index, text); {
-	case errors.Is(err, audit.ErrUnknown):
-		f.cannot(index, err)
-	case err == nil: // otherwise the rule key said so
-		f.publish()
 	}
 }
 
