@@ -65,10 +65,10 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 
 // actHeads names an act or an adopted head that has another root than the entries have: it is of another history.
 func (f *fold) actHeads(r *Report) error {
-	wrong, err := heads(f.ctx, f.src, f.size, &f.heads)
-	if wrong.count > 0 {
+	first, count, err := heads(f.ctx, f.src, f.size, &f.heads)
+	if count > 0 {
 		r.Add(fault(CodeActHead, "", "the entry names another root for %d entries than they have, one of %d such heads",
-			wrong.first.size, wrong.count).at(wrong.first.entry))
+			first.size, count).at(first.entry))
 	}
 	return err
 }

@@ -264,14 +264,14 @@ func (p *pair) judge(r *PairReport, from, to int64) error {
 		r.NotBlind = notShared
 	}
 	for i, code := range []string{CodeHouseForked, CodeCoDealerForked} {
-		f, err := heads(p.ctx, p.src[i], p.work.sizes[i], &p.work.claims[i])
+		first, count, err := heads(p.ctx, p.src[i], p.work.sizes[i], &p.work.claims[i])
 		if err != nil {
 			return err
 		}
-		if f.count > 0 {
+		if count > 0 {
 			faults.add(fault(code, p.origins[1-i],
-				"it holds another root for %d entries of %s than that ledger has, one of %d such checkpoints", f.first.size,
-				p.origins[i], f.count).at(f.first.entry))
+				"it holds another root for %d entries of %s than that ledger has, one of %d such checkpoints", first.size,
+				p.origins[i], count).at(first.entry))
 		}
 	}
 	all, stages, err := p.hands()

@@ -180,53 +180,48 @@ type claim struct {
 
 const claimLen = 8 + 32 + 8
 
-// falseClaims are the claims whose root is not that of the tree.
-type falseClaims struct {
-	first claim  // of the smallest size
-	count uint64 // checkpoints
-}
-
-// heads compares claims with the tree of the ledger that src holds, in one pass over the hashes of its entries.
-func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f falseClaims, err error) {
+// heads compares claims with the tree of the ledger that src holds, in one pass over the hashes of its entries. It
+// returns how many checkpoints have another root than the tree, and the first claim of the smallest of them.
+func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (first claim, count uint64, err error) {
 	e, hasher := new(edge), newTreeHasher()
 	var due []claim
 	part := 0
 	for n := uint64(0); n*Width < size; n++ {
 		if err := ctx.Err(); err != nil {
-			return f, err
+			return first, count, err
 		}
 		leaves, err := leavesOf(ctx, src, n, int(min(Width, size-n*Width)))
 		if err != nil {
-			return f, err
+			return first, count, err
 		}
 		tree := newSubtree(hasher, leaves)
 		e.now = &tree
 		for {
 			for ; len(due) == 0 && part < workParts; part++ {
 				if due, err = claimsOf(claims, part); err != nil {
-					return f, err
+					return first, count, err
 				}
 			}
 			if len(due) == 0 {
-				return f, nil
+				return first, count, nil
 			}
 			if due[0].size > n*Width+uint64(len(leaves)) {
 				break
 			}
 			if root, ok := e.root(due[0].size); !ok || root != due[0].root {
-				if f.count++; f.count == 1 || due[0].size == f.first.size && due[0].entry < f.first.entry {
-					f.first = due[0]
+				if count++; count == 1 || due[0].size == first.size && due[0].entry < first.entry {
+					first = due[0]
 				}
 			}
 			due = due[1:]
 		}
 		if len(leaves) == Width {
 			if err := e.addTop(tree.top(), func(int, uint64, []byte) error { return nil }); err != nil {
-				return f, err
+				return first, count, err
 			}
 		}
 	}
-	return f, nil
+	return first, count, nil
 }
 
 // leavesOf reads the hashes of a chunk's entries again. It reads the entries if their tile is damaged or not kept: a
