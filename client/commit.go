@@ -137,8 +137,8 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, r reply) (*Committe
 }
 
 // inherit proves that the parent was closed with the commit of its child, and takes over what is known of the parent's
-// cards: those that were dealt, or all of them if the tape was disclosed to everybody. e is the entry behind the child's
-// commit.
+// cards: those that were dealt, or all of them if the tape was disclosed to everybody. e is the entry behind the commit
+// of the child.
 func (s *Committed) inherit(parent *Committed, e proved) error {
 	body, ok := e.Body.(*audit.Close)
 	if !ok || body.Shuffle != parent.ID || body.Outcome != audit.OutcomeContinued {
