@@ -28,11 +28,7 @@ type request[A any] struct {
 // refused the request, because of what it remembers of the shuffle, it forgets that and tries once more; so it does if
 // the shuffle has more entries by now.
 func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (none A, _ error) {
-	find := d.permitted
-	if q.durable {
-		find = d.durablyPermitted
-	}
-	r, err := find(ctx, id, q.check)
+	r, err := d.permitted(ctx, id, q.durable, q.check)
 	if err != nil {
 		return none, err
 	}
@@ -86,18 +82,14 @@ func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledg
 // permission returns why the caller may not make a request about a shuffle, nil if the caller may.
 type permission func(*record.Record) error
 
-// permitted is Remembered of a shuffle about which the caller may make a request. A refusal comes
-// from what is durable, because a takeover may be lost in a failover.
-func (d *Dealer) permitted(ctx context.Context, id uint64, check permission) (*record.Record, error) {
-	r, err := d.shuffles.Remembered(ctx, id)
-	if err != nil || check(r) == nil {
-		return r, err
+// permitted is Remembered of a shuffle about which the caller may make a request, and Durable if that is asked for. A
+// refusal comes from what is durable, because a takeover may be lost in a failover.
+func (d *Dealer) permitted(ctx context.Context, id uint64, durable bool, check permission) (*record.Record, error) {
+	if !durable {
+		if r, err := d.shuffles.Remembered(ctx, id); err != nil || check(r) == nil {
+			return r, err
+		}
 	}
-	return d.durablyPermitted(ctx, id, check)
-}
-
-// durablyPermitted is Durable of a shuffle about which the caller may make a request.
-func (d *Dealer) durablyPermitted(ctx context.Context, id uint64, check permission) (*record.Record, error) {
 	r, err := d.shuffles.Durable(ctx, id)
 	if err != nil {
 		return nil, err

@@ -65,18 +65,10 @@ func (d *Dealer) showing(ctx context.Context, r *record.Record, t *record.Opened
 		return a, api.Illegal(audit.RuleReveal,
 			"place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.ID, next)
 	}
-	names, err := d.shuffles.DeckNames(ctx, r.Commit.Context)
-	if err != nil {
-		return a, err
-	}
 	for _, place := range body.Places {
-		a.Places, a.Cards = append(a.Places, int(place)), append(a.Cards, t.Card(names, int(place)))
-		if t.Shows != nil {
-			a.Shows = append(a.Shows, t.Shows[place])
-		}
+		a.Places = append(a.Places, int(place))
 	}
-	wheel, err := d.wheel(ctx, r.ID, r.Commit.Context.Terms)
-	a.Labels = labels(wheel, a.Shows)
+	a.Cards, a.Shows, a.Labels, err = d.cards(ctx, r, t, a.Places)
 	return a, err
 }
 

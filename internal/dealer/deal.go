@@ -174,12 +174,7 @@ func (d *Dealer) appendDeal(ctx context.Context, g *dealing) ([]ledger.Appended,
 // dealer does not see them either, and cannot pass them on.
 func (d *Dealer) dealAnswer(ctx context.Context, r *record.Record, t *record.Opened, deal *audit.Deal) (a api.Deal,
 	err error) {
-	names, err := d.shuffles.DeckNames(ctx, r.Commit.Context)
-	if err != nil {
-		return a, err
-	}
-	wheel, err := d.wheel(ctx, r.ID, r.Commit.Context.Terms)
-	if err != nil {
+	if a.Cards, a.Shows, a.Labels, err = d.cards(ctx, r, t, deal.Opens()); err != nil {
 		return a, err
 	}
 	a.Next = deal.First + deal.Count()
@@ -188,14 +183,8 @@ func (d *Dealer) dealAnswer(ctx context.Context, r *record.Record, t *record.Ope
 		if run.Aside() {
 			a.Unopened = append(a.Unopened, api.Unopened{Place: place, Purpose: run.Purpose.String(),
 				Recipient: run.Recipient})
-			continue
-		}
-		a.Cards = append(a.Cards, t.Card(names, place))
-		if t.Shows != nil {
-			a.Shows = append(a.Shows, t.Shows[place])
 		}
 	}
-	a.Labels = labels(wheel, a.Shows)
 	return a, nil
 }
 

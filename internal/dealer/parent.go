@@ -32,7 +32,7 @@ func (p *parent) wipe() {
 // inherit opens the parent of a child, and fills in the context of the child from it. The caller wipes the parent.
 func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *api.ShuffleRequest) (_ *parent,
 	err error) {
-	r, err := d.durablyPermitted(ctx, req.Parent.ID, mayPlay(actor))
+	r, err := d.permitted(ctx, req.Parent.ID, true, mayPlay(actor))
 	if errors.Is(err, api.ErrNotFound) {
 		return nil, api.Illegal(audit.RuleParent, "there is no shuffle %d", req.Parent.ID)
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/audit/openings"
 	"shuffled/internal/dealer/api"
+	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
 	"shuffled/internal/stops"
 	"shuffled/internal/terms"
@@ -103,15 +105,24 @@ func (d *Dealer) wheel(ctx context.Context, id uint64, t *audit.Terms) (*terms.D
 	return document, nil
 }
 
-// labels are the labels of drawn values on a wheel; nil without a wheel.
-func labels(wheel *terms.Document, shows []uint32) (all []string) {
-	if wheel == nil {
-		return nil
+// cards opens places. Of draws it also returns what they show, and of a wheel the labels of that.
+func (d *Dealer) cards(ctx context.Context, r *record.Record, t *record.Opened, places []int) (cards []openings.Card,
+	shows []uint32, labels []string, err error) {
+	names, err := d.shuffles.DeckNames(ctx, r.Commit.Context)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	for _, value := range shows {
-		all = append(all, wheel.Label(value))
+	wheel, err := d.wheel(ctx, r.ID, r.Commit.Context.Terms)
+	for _, place := range places {
+		cards = append(cards, t.Card(names, place))
+		if t.Shows == nil {
+			continue
+		}
+		if shows = append(shows, t.Shows[place]); wheel != nil {
+			labels = append(labels, wheel.Label(t.Shows[place]))
+		}
 	}
-	return all
+	return cards, shows, labels, err
 }
 
 // document is that of a shuffle's terms; nil without one.
