@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -135,9 +134,9 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 	s.cfg.Data = t.TempDir()
 	s.cfg.Ledgers = []config.Ledger{{Name: host.SandboxLedger, SigningKeys: []string{"next.key"}}}
 	s.cfg.Resolve()
-	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
-	defer start.stop()
-	if err := (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
+	step := quietly().begin("", "")
+	defer step.end()
+	if err := (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, step); err != nil {
 		t.Fatal(err)
 	}
 	if l := s.cfg.Ledgers; len(l) != 1 || len(l[0].SigningKeys) != 1 ||

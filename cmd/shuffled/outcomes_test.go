@@ -53,9 +53,9 @@ func newSandboxIn(t *testing.T, statistics, database string) *sandbox {
 	s.cfg.Data = t.TempDir()
 	s.cfg.Resolve()
 	var err error
-	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
-	defer start.stop()
-	if err = (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
+	step := quietly().begin("", "")
+	defer step.end()
+	if err = (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, step); err != nil {
 		t.Fatal(err)
 	}
 	if s.store, err = place.OpenStore(t.Context(), s.cfg, true); err != nil {
@@ -67,6 +67,11 @@ func newSandboxIn(t *testing.T, statistics, database string) *sandbox {
 	return s
 }
 
+// quietly is a start that tells nobody what it waits for.
+func quietly() *waiting {
+	return &waiting{log: slog.New(slog.DiscardHandler), tell: func(string) {}}
+}
+
 func (s *sandbox) begin() {
 	s.t.Helper()
 	if err := s.reopen(words{dev: true}); err != nil {
@@ -75,13 +80,11 @@ func (s *sandbox) begin() {
 }
 
 func (s *sandbox) reopen(w words) (err error) {
-	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
-	defer start.stop()
 	log := slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))
 	if s.house, err = openHouse(s.t.Context(), s.cfg, log); err != nil {
 		return err
 	}
-	return s.openLedgers(s.t.Context(), w, start, func(*openedLedger) error {
+	return s.openLedgers(s.t.Context(), w, quietly(), func(*openedLedger) error {
 		s.served = s.events()
 		return nil
 	})

@@ -185,8 +185,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 // together with an error. The caller must close the house.
 func (c serveCmd) start(ctx context.Context, cfg *config.Config, api *httpapi.Server, w words, log *slog.Logger,
 	opened func(*house)) (*house, error) {
-	start := newWaiting(log, api.Waiting)
-	defer start.stop()
+	start := &waiting{log: log, tell: api.Waiting}
 	if w.dev = c.Dev; c.Dev {
 		_, err := insist(ctx, start, "", "the database",
 			func(s *step) (struct{}, error) { return struct{}{}, c.prepare(ctx, cfg, s) })

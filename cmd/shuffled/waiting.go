@@ -19,51 +19,24 @@ const (
 	tryAgain = 2 * time.Second
 )
 
-// waiting has the steps that a start waits for, which may be several at once. It logs them and tells readiness.
-// The caller must stop it, which ends its goroutine.
+// waiting has the steps that a start waits for, which may be several at once. It logs those that take long, and tells
+// readiness.
 type waiting struct {
 	log  *slog.Logger
 	tell func(what string) // tells readiness
 
 	mu    sync.Mutex
 	steps []*step // under way, in the order in which they began
-
-	run    sync.WaitGroup
-	cancel context.CancelFunc // of run
 }
 
 // step is one thing that the start waits for.
 type step struct {
-	w          *waiting
-	of         string // the name of its ledger, "" for none
-	what       string
-	told       string    // what readiness says of it, "" for nothing
-	began, due time.Time // when what began, and when it is logged next
-}
-
-// newWaiting starts to watch.
-func newWaiting(log *slog.Logger, tell func(string)) *waiting {
-	w := &waiting{log: log, tell: tell}
-	var ctx context.Context
-	ctx, w.cancel = context.WithCancel(context.Background())
-	w.run.Go(func() { every(ctx, sayAfter/2, w.say) })
-	return w
-}
-
-// say logs the steps that take long.
-func (w *waiting) say() {
-	now := time.Now()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, s := range w.steps {
-		if now.Before(s.due) {
-			continue
-		}
-		s.due, s.told = now.Add(sayEvery), s.what
-		w.log.Warn("the start waits", "for", s.what, "ledger", s.of, "since",
-			now.Sub(s.began).Truncate(time.Millisecond))
-	}
-	w.tellAll()
+	w     *waiting
+	of    string // the name of its ledger, "" for none
+	what  string
+	told  string      // what readiness says of it, "" for nothing
+	began time.Time   // when what began
+	late  *time.Timer // calls say
 }
 
 // tellAll tells readiness everything that is waited for. w.mu is held.
@@ -77,19 +50,12 @@ func (w *waiting) tellAll() {
 	w.tell(strings.Join(all, "; "))
 }
 
-// stop ends the watch, and tells readiness that nothing is waited for.
-func (w *waiting) stop() {
-	w.cancel()
-	w.run.Wait()
-	w.tell("")
-}
-
-// begin begins a step of a ledger, or of none.
+// begin begins a step of a ledger, or of none. The caller must end it.
 func (w *waiting) begin(of, what string) *step {
-	s := &step{w: w, of: of}
-	s.next(what)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	s := &step{w: w, of: of, what: what, began: time.Now()}
+	s.late = time.AfterFunc(sayAfter, s.say)
 	w.steps = append(w.steps, s)
 	return s
 }
@@ -99,12 +65,27 @@ func (s *step) next(what string) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.what, s.began = what, time.Now()
-	s.due = s.began.Add(sayAfter)
+	s.late.Reset(sayAfter)
+}
+
+// say logs that the step takes long, unless it ended or went on in this instant.
+func (s *step) say() {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	since := time.Since(s.began)
+	if since < sayAfter || !slices.Contains(s.w.steps, s) {
+		return
+	}
+	s.told = s.what
+	s.w.log.Warn("the start waits", "for", s.what, "ledger", s.of, "since", since.Truncate(time.Millisecond))
+	s.w.tellAll()
+	s.late.Reset(sayEvery)
 }
 
 func (s *step) end() {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
+	s.late.Stop()
 	s.w.steps = slices.DeleteFunc(s.w.steps, func(other *step) bool { return other == s })
 	s.w.tellAll()
 }

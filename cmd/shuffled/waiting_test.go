@@ -83,13 +83,12 @@ func TestStartSaysAll(t *testing.T) {
 		"the database of ledger far: " + string(stops.Unreachable),
 		"the database of ledger farther: " + string(stops.Unreachable)}
 	said := ""
-	start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
+	start := &waiting{log: slog.New(slog.DiscardHandler), tell: func(what string) {
 		if said = what; !slices.ContainsFunc(all, func(one string) bool { return !strings.Contains(what, one) }) {
 			cancel()
 		}
-	})
+	}}
 	err := s.openLedgers(ctx, words{}, start, func(*openedLedger) error { return nil })
-	start.stop()
 	if err == nil || said != "" || !errors.Is(ctx.Err(), context.Canceled) {
 		t.Errorf("a start that was ended: %v; at last it waits for %q", err, said)
 	}
@@ -113,7 +112,7 @@ func TestStartEnded(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		over := make(chan struct{})
-		start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
+		start := &waiting{log: slog.New(slog.DiscardHandler), tell: func(what string) {
 			if ctx.Err() != nil && what == "" {
 				select {
 				case <-over:
@@ -121,13 +120,12 @@ func TestStartEnded(t *testing.T) {
 					close(over)
 				}
 			}
-		})
+		}}
 		err = s.openLedgers(ctx, words{}, start, func(*openedLedger) error {
 			cancel()
 			<-over // the other database is not waited for any more
 			return doubt
 		})
-		start.stop()
 		if isEnded(err) != (doubt == nil) || !errors.Is(err, doubt) && doubt != nil {
 			t.Errorf("with the doubt %v: %v", doubt, err)
 		}
@@ -154,14 +152,13 @@ func TestFilesFirst(t *testing.T) {
 		l := far
 		change(&l)
 		s.cfg.Ledgers = append(slices.Clone(ledgers), l)
-		start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
+		start := &waiting{log: slog.New(slog.DiscardHandler), tell: func(what string) {
 			if what != "" {
 				t.Errorf("%s: the start waits for %s", want, what)
 			}
-		})
+		}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		err := s.openLedgers(ctx, words{}, start, func(*openedLedger) error { return errors.New("a ledger is served") })
-		start.stop()
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
