@@ -64,24 +64,14 @@ func (p Painter) Warn(s string) string { return p.paint("33", s) }
 func (p Painter) Dim(s string) string  { return p.paint("2", s) }
 func (p Painter) Bold(s string) string { return p.paint("1", s) }
 
+// asTyped takes back what strconv.Quote does to characters that are printable.
+var asTyped = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+
 // Visible makes text that is not trusted safe for a terminal. It spells out what is not a printable character:
 // escape sequences, line ends, marks that change the direction of writing, bytes that are not UTF-8.
 func Visible(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			b.WriteString(`\x` + strconv.FormatUint(uint64(s[0])>>4, 16) + strconv.FormatUint(uint64(s[0])&15, 16))
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			q := strconv.QuoteRuneToASCII(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
+	quoted := strconv.Quote(s)
+	return asTyped.Replace(quoted[1 : len(quoted)-1])
 }
 
 // Spelt is Visible, and behind it the code points that are not ASCII: letters of two scripts can look alike.

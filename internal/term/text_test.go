@@ -20,6 +20,7 @@ func TestVisible(t *testing.T) {
 		"\u202e\u2066\ufeff":    `\u202e\u2066\ufeff`,
 		"bad \xff\x9b utf-8":    `bad \xff\x9b utf-8`,
 		"\x7f\x00":              `\x7f\x00`,
+		"\"C:\\new\"\n":         `"C:\new"\n`,
 	}
 	for in, want := range tests {
 		if got := Visible(in); got != want {

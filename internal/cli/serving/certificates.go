@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -142,17 +143,12 @@ func (c *Certificates) Watch(ctx context.Context) {
 
 // changed reports whether a file is not the one that was looked at last.
 func (c *Certificates) changed() bool {
-	before := c.current.Load().files
-	for i, now := range c.stat() {
-		was := before[i]
-		if (now == nil) != (was == nil) {
-			return true
+	return !slices.EqualFunc(c.current.Load().files, c.stat(), func(was, now fs.FileInfo) bool {
+		if was == nil || now == nil {
+			return was == now
 		}
-		if now != nil && !(os.SameFile(now, was) && now.ModTime().Equal(was.ModTime()) && now.Size() == was.Size()) {
-			return true
-		}
-	}
-	return false
+		return os.SameFile(now, was) && now.ModTime().Equal(was.ModTime()) && now.Size() == was.Size()
+	})
 }
 
 // stat returns the file information of each file, nil for one that is not there.
