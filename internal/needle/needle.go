@@ -134,14 +134,7 @@ func (n *Needles) Words(what string, names []string, window int) {
 }
 
 func joined(values []uint32, between string) string {
-	var b []byte
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, between...)
-		}
-		b = strconv.AppendUint(b, uint64(v), 10)
-	}
-	return string(b)
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", between)
 }
 
 // In calls found with each needle in b, and with its index.
