@@ -83,7 +83,7 @@ func (d *Dealer) mixAgain(ctx context.Context, r *record.Record, req api.MixRequ
 
 // round returns the signature of the plan's beacon, given or fetched, and checked under the key
 // of the chain; nil if the plan has no beacon.
-func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (*[48]byte, error) {
+func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (_ *[48]byte, err error) {
 	p, ok := c.Beacon()
 	if !ok {
 		return nil, nil
@@ -92,11 +92,9 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 		return nil, api.Illegal(audit.RuleBeacon, "the chain of the plan is not known to this version")
 	}
 	if given == nil {
-		fetched, err := d.fetch(ctx, p.Round)
-		if err != nil {
+		if given, err = d.fetch(ctx, p.Round); err != nil {
 			return nil, err
 		}
-		given = &fetched
 	}
 	if err := beacon.Verify(p.Round, *given); err != nil {
 		return nil, api.Illegal(audit.RuleBeacon, "round %d: %s", p.Round, err)
@@ -104,15 +102,16 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 	return given, nil
 }
 
-func (d *Dealer) fetch(ctx context.Context, round uint64) (signature [48]byte, err error) {
+func (d *Dealer) fetch(ctx context.Context, round uint64) (*[48]byte, error) {
 	if d.cfg.Round == nil {
-		return signature, api.Invalid("beacon", "must be given: this daemon fetches no rounds")
+		return nil, api.Invalid("beacon", "must be given: this daemon fetches no rounds")
 	}
 	if out := beacon.TimeOf(round) * 1000; d.cfg.Now() < out {
-		return signature, fmt.Errorf("%w: round %d comes out in %d ms", api.ErrBeaconEarly, round, out-d.cfg.Now())
+		return nil, fmt.Errorf("%w: round %d comes out in %d ms", api.ErrBeaconEarly, round, out-d.cfg.Now())
 	}
-	if signature, err = d.cfg.Round(ctx, round); err != nil {
-		return signature, errors.Join(fmt.Errorf("%w: round %d", api.ErrBeaconEarly, round), err)
+	signature, err := d.cfg.Round(ctx, round)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: round %d", api.ErrBeaconEarly, round), err)
 	}
-	return signature, nil
+	return &signature, nil
 }

@@ -99,31 +99,24 @@ func (d *Sides) openedLast(ctx context.Context, r *record.Record, o *Order, req 
 	return deal, nil
 }
 
-// wouldShow opens the places of a co-dealer's deal as if they had been dealt.
-func (d *Sides) wouldShow(ctx context.Context, r *record.Record, of *audit.Deal, b *audit.Blind,
-	by []openings.Card) (cards []openings.Card, err error) {
-	names, err := d.Shuffles.DeckNames(ctx, r.Commit.Context)
-	if err != nil {
-		return nil, err
-	}
-	t, err := d.Shuffles.Open(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Wipe()
-	t.Give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
-	for _, place := range of.Opens() {
-		cards = append(cards, t.Card(names, place))
-	}
-	return cards, nil
-}
-
-// showUnplayed fills in what the places that were not played would have shown. If the tape cannot
-// be opened, the close has no values and no openings.
-func (d *Sides) showUnplayed(ctx context.Context, r *record.Record, deal *audit.Deal, req *Ending) (err error) {
+// showUnplayed opens the places of a co-dealer's deal as if they had been dealt, and fills in what they would have
+// shown. If the tape cannot be opened, the close has no values and no openings.
+func (d *Sides) showUnplayed(ctx context.Context, r *record.Record, deal *audit.Deal, req *Ending) error {
 	g := req.End.Unplayed
-	req.End.Opened, err = d.wouldShow(ctx, r, deal, req.Blind, g.Cards)
-	if err == nil || !errors.Is(err, api.ErrSealed) && req.Request.Reason != audit.ReasonTapeLost {
+	var t *record.Opened
+	names, err := d.Shuffles.DeckNames(ctx, r.Commit.Context)
+	if err == nil {
+		t, err = d.Shuffles.Open(ctx, r)
+	}
+	if err == nil {
+		defer t.Wipe()
+		t.Give(&audit.Deal{First: deal.First, Runs: deal.Runs, Blind: req.Blind}, g.Cards)
+		for _, place := range deal.Opens() {
+			req.End.Opened = append(req.End.Opened, t.Card(names, place))
+		}
+		return nil
+	}
+	if !errors.Is(err, api.ErrSealed) && req.Request.Reason != audit.ReasonTapeLost {
 		return err
 	}
 	d.Log.Error("a shuffle ends, and the cards that were not played cannot be opened", "shuffle", r.ID, "error", err)

@@ -220,14 +220,8 @@ func (r *Record) Public() []int { return r.Shown(api.View{}) }
 
 // Names reports whether any run is for the recipient.
 func (r *Record) Names(recipient string) bool {
-	for _, dl := range r.Deals {
-		for _, run := range dl.Deal.Runs {
-			if run.Recipient == recipient {
-				return true
-			}
-		}
-	}
-	return false
+	to := func(run audit.Run) bool { return run.Recipient == recipient }
+	return slices.ContainsFunc(r.Deals, func(d Dealt) bool { return slices.ContainsFunc(d.Deal.Runs, to) })
 }
 
 // ErrMoved: a shuffle was dealt from or revealed after the dealer read it for a proposal.
