@@ -129,23 +129,21 @@ func eachNamed[T any](ctx context.Context, s *source, t *store.Relation, n *uint
 // odd names the rows that belong to nothing. Rows above the head may be of batches that came
 // since: a head that is read after them decides.
 func (s *source) odd(ctx context.Context) error {
-	rows := make(map[*store.Relation][]store.Raw)
-	tables := store.Relations()[1:] // names checks the catalogue
-	for _, t := range tables {
-		var err error
-		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
+	var rows []store.Raw
+	for _, t := range store.Relations()[1:] { // names checks the catalogue
+		some, err := s.rows.Odd(ctx, t, s.id, s.size)
+		if err != nil {
 			return err
 		}
+		rows = append(rows, some...)
 	}
 	size, err := s.later(ctx)
 	if err != nil {
 		return err
 	}
 	s.counts.Later = size - s.size
-	for _, t := range tables {
-		for _, r := range rows[t] {
-			s.judgeOdd(r, size)
-		}
+	for _, r := range rows {
+		s.judgeOdd(r, size)
 	}
 	return nil
 }
