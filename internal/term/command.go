@@ -57,13 +57,8 @@ func (s Streams) Fact(label, format string, args ...any) {
 func (s Streams) List(rows [][]any) error {
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
-			}
-			fmt.Fprint(w, cell)
-		}
-		fmt.Fprintln(w)
+		cells := strings.TrimSuffix(strings.Repeat("%v\t", len(row)), "\t")
+		fmt.Fprintf(w, cells+"\n", row...)
 	}
 	return w.Flush()
 }
