@@ -183,7 +183,17 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below i
 	}
 	switch b := e.Body.(type) {
 	case *audit.Commit:
-		return l.explainCommit(rule.Code, b, index)
+		switch rule.Code {
+		case audit.RuleInstance:
+			return l.has(b.Instance)
+		case audit.RuleSerial:
+			return l.has(b.Previous)
+		case audit.RuleParent:
+			return b.Context.Parent != nil && l.between(b.Context.Parent.ID, index)
+		case audit.RuleLatch, audit.RuleKill, audit.RuleTable, audit.RuleDisclosureKey, audit.RuleCoDealer:
+			return true
+		}
+		return false
 	case *audit.Mix, *audit.Deal, *audit.Reveal:
 		switch rule.Code {
 		case audit.RuleNotOpen:
@@ -224,18 +234,4 @@ func (f *fold) firstWaiting(id uint64) uint64 {
 		}
 	}
 	return first
-}
-
-func (l lostEntries) explainCommit(code string, c *audit.Commit, index uint64) bool {
-	switch code {
-	case audit.RuleInstance:
-		return l.has(c.Instance)
-	case audit.RuleSerial:
-		return l.has(c.Previous)
-	case audit.RuleParent:
-		return c.Context.Parent != nil && l.between(c.Context.Parent.ID, index)
-	case audit.RuleLatch, audit.RuleKill, audit.RuleTable, audit.RuleDisclosureKey, audit.RuleCoDealer:
-		return true
-	}
-	return false
 }

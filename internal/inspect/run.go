@@ -170,10 +170,7 @@ func (r *run) everPinned() (newest uint64, err error) {
 		return 0, nil
 	}
 	for step := uint64(Width); newest == 0; step *= 2 {
-		from := uint64(1)
-		if step < r.size {
-			from = r.size - step
-		}
+		from := r.size - min(step, r.size-1)
 		for c, err := range r.src.Checkpoints(r.ctx, KindCosigned, from) {
 			if err != nil {
 				break // named when the fold comes there
