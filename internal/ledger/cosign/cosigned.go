@@ -209,10 +209,7 @@ func (w *Rounds) BestHead(ctx context.Context, index uint64) (ledger.Head, error
 
 // namesAllLate reports whether hasAllLate is true if every signature line of h holds.
 func (w *Rounds) namesAllLate(h ledger.Head, p *trust.Policy) bool {
-	by := make(map[string]bool) // signers
-	for line := range strings.Lines(string(h.Checkpoint)) {
-		by[gateway.SignerOf(line)] = true
-	}
+	by := gateway.Signers(h.Checkpoint)
 	return w.allLate(p, func(one trust.Witness) bool { return by[gateway.Signer(one.Key)] })
 }
 

@@ -276,8 +276,10 @@ func (w *Rounds) offer(head ledger.Head, slow []trust.Witness) error {
 	for _, one := range due {
 		t.asked[one.Key.Name()] = now
 	}
-	bare := head // with the ledger's own signature lines alone
-	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.SignedBy(head.Size)...)
+	bare, own := head, l.SignedBy(head.Size) // with the ledger's own signature lines alone
+	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, func(signer string) bool {
+		return slices.ContainsFunc(own, func(k note.Verifier) bool { return gateway.Signer(k) == signer })
+	})
 	r := w.gateway.Cosign(l.life.Running, bare, due)
 	lines := r.Cosignatures(head.Checkpoint)
 	if len(lines) == 0 {

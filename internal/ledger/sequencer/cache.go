@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -187,16 +186,12 @@ func readCopy(in io.Reader, most uint64) (header cacheHeader, state *rules.State
 
 // signersOf returns those of this daemon's Ed25519 keys that a line of head names. Whether
 // the signatures hold is checked by checkHead, after the entries are folded.
-func (l *Ledger) signersOf(head ledger.Head) (signers []note.Signer) {
-	for line := range strings.Lines(string(head.Checkpoint)) {
-		for _, s := range l.cfg.Signers {
-			_, mldsa := s.(verifying)
-			if !mldsa && gateway.SignerOf(line) == gateway.Signer(s) && !slices.Contains(signers, s) {
-				signers = append(signers, s)
-			}
-		}
-	}
-	return signers
+func (l *Ledger) signersOf(head ledger.Head) []note.Signer {
+	by := gateway.Signers(head.Checkpoint)
+	return slices.DeleteFunc(slices.Clone(l.cfg.Signers), func(s note.Signer) bool {
+		_, mldsa := s.(verifying)
+		return mldsa || !by[gateway.Signer(s)]
+	})
 }
 
 func cachePath(mark string) string { return filepath.Clean(mark) + ".cache" }

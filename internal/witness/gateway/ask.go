@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -186,12 +185,21 @@ func SignerOf(line string) string {
 	return fmt.Sprintf("%s+%x", fields[1], sig[:4])
 }
 
-// LinesOf returns a signed checkpoint with the signature lines of these keys alone.
-func LinesOf(checkpoint []byte, keys ...note.Verifier) []byte {
+// Signers returns the signers of the signature lines of a checkpoint.
+func Signers(checkpoint []byte) map[string]bool {
+	by := make(map[string]bool)
+	for line := range strings.Lines(string(checkpoint)) {
+		by[SignerOf(line)] = true
+	}
+	return by
+}
+
+// LinesOf returns a signed checkpoint with the signature lines of some signers alone.
+func LinesOf(checkpoint []byte, some func(signer string) bool) []byte {
 	signatures := bytes.LastIndex(checkpoint, []byte("\n\n")) + 2
 	b := slices.Clone(checkpoint[:signatures])
 	for line := range strings.Lines(string(checkpoint[signatures:])) {
-		if slices.ContainsFunc(keys, func(k note.Verifier) bool { return Signer(k) == SignerOf(line) }) {
+		if some(SignerOf(line)) {
 			b = append(b, line...)
 		}
 	}
@@ -201,12 +209,9 @@ func LinesOf(checkpoint []byte, keys ...note.Verifier) []byte {
 // Cosignatures returns those cosignatures of a round that can be added to a checkpoint: by
 // keys that have not signed it, and as many as it has room for.
 func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
-	var by []string
-	for line := range strings.Lines(string(checkpoint[bytes.LastIndex(checkpoint, []byte("\n\n"))+2:])) {
-		by = append(by, SignerOf(line))
-	}
+	by := Signers(checkpoint)
 	for _, line := range r.lines {
-		if !slices.Contains(by, SignerOf(line)) && len(checkpoint)+len(lines)+len(line) <= audit.MaxCheckpoint {
+		if !by[SignerOf(line)] && len(checkpoint)+len(lines)+len(line) <= audit.MaxCheckpoint {
 			lines = append(lines, line...)
 		}
 	}
@@ -263,12 +268,9 @@ func (r *Round) sign(head Head, quorums []*trust.Policy) {
 // another writer always asks them first. It is so if a quorum of the policy cosigned a head of the other writer, and
 // each of these witnesses said in this round that it has cosigned no larger size.
 func (r *Round) Confirms(cosigned Head, p *trust.Policy) bool {
-	signatures := bytes.LastIndex(cosigned.Checkpoint, []byte("\n\n")) + 2
-	said := slices.Clone(cosigned.Checkpoint[:signatures])
-	for line := range strings.Lines(string(cosigned.Checkpoint[signatures:])) {
-		if size, ok := r.At[SignerOf(line)]; ok && size <= cosigned.Size {
-			said = append(said, line...)
-		}
-	}
+	said := LinesOf(cosigned.Checkpoint, func(signer string) bool {
+		size, ok := r.At[signer]
+		return ok && size <= cosigned.Size
+	})
 	return p.Asks() && p.Satisfied(said)
 }
