@@ -148,22 +148,19 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 			answered, receipt, err := again(ctx, row, d.cfg.Ledger.FirstReceipt)
 			return api.Takeover{Answered: answered, From: from, Receipt: receipt}, err
 		},
-		do: func(r *record.Record) (api.Takeover, error) { return d.takeover(ctx, actor, r, req) },
+		do: func(r *record.Record) (api.Takeover, error) {
+			if r.Closed != nil {
+				return api.Takeover{}, r.NotOpen()
+			}
+			body := &audit.Takeover{Shuffle: r.ID, Extent: audit.ExtentClose, Reason: req.Reason}
+			answered, receipt, err := d.appendOne(ctx, actor, body)
+			if err != nil {
+				return api.Takeover{}, err
+			}
+			d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.ID, "from", r.Owner, "by", actor.Identity)
+			return api.Takeover{Answered: answered, From: r.Owner, Receipt: receipt}, nil
+		},
 	})
-}
-
-func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record.Record, req api.TakeoverRequest) (
-	api.Takeover, error) {
-	if r.Closed != nil {
-		return api.Takeover{}, r.NotOpen()
-	}
-	body := &audit.Takeover{Shuffle: r.ID, Extent: audit.ExtentClose, Reason: req.Reason}
-	answered, receipt, err := d.appendOne(ctx, actor, body)
-	if err != nil {
-		return api.Takeover{}, err
-	}
-	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.ID, "from", r.Owner, "by", actor.Identity)
-	return api.Takeover{Answered: answered, From: r.Owner, Receipt: receipt}, nil
 }
 
 // takenBy returns the takeover by which the actor's identity owns the shuffle to close it, and the owner before. ok is
