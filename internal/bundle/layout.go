@@ -110,14 +110,10 @@ func (m *Manifest) Times() (from, to, exportedAt int64) {
 	if m == nil {
 		return 0, 0, 0
 	}
-	ms := func(text string) int64 {
-		at, err := parseTime(text)
-		if err != nil {
-			return 0
-		}
-		return at.UnixMilli()
-	}
-	return ms(m.Period.From), ms(m.Period.To), ms(m.ExportedAt)
+	from, _ = parseTime(m.Period.From) // what is absent is 0
+	to, _ = parseTime(m.Period.To)
+	exportedAt, _ = parseTime(m.ExportedAt)
+	return from, to, exportedAt
 }
 
 // Marshal returns the one form of m.
@@ -199,10 +195,10 @@ func OptionalTime(ms int64) string {
 	return FormatTime(ms)
 }
 
-func parseTime(s string) (time.Time, error) {
+func parseTime(s string) (ms int64, err error) {
 	t, err := time.Parse(timeForm, s)
 	if err != nil || t.Format(timeForm) != s {
-		return t, errors.New("a time of RFC 3339 in UTC with milliseconds")
+		return 0, errors.New("a time of RFC 3339 in UTC with milliseconds")
 	}
-	return t, nil
+	return t.UnixMilli(), nil
 }
