@@ -105,11 +105,8 @@ type Period struct {
 	To   string `json:"to,omitempty"`   // first instant after it; absent: none
 }
 
-// Times returns the times of a manifest that was read, in UTC milliseconds, 0 for no bound. A nil manifest has none.
+// Times returns the times of a manifest that was read, in UTC milliseconds, 0 for no bound.
 func (m *Manifest) Times() (from, to, exportedAt int64) {
-	if m == nil {
-		return 0, 0, 0
-	}
 	from, _ = parseTime(m.Period.From) // what is absent is 0
 	to, _ = parseTime(m.Period.To)
 	exportedAt, _ = parseTime(m.ExportedAt)
