@@ -47,7 +47,7 @@ func BenchmarkInspect(b *testing.B) {
 			b.ReportAllocs()
 			began := cpu(b)
 			for b.Loop() {
-				r := inspectDir(b, benchLedger.dir, Options{VKey: inspecttest.VKey(), Workers: workers})
+				r := inspectDir(b, benchLedger.dir, Options{VKey: inspecttest.VKey()})
 				if r.Verdict != Proved || r.Totals.Tapes[TapeRecomputed] != uint64(benchLedger.n) {
 					b.Fatalf("%s: %d recomputed: %+v", r.Verdict, r.Totals.Tapes[TapeRecomputed], r.Faults)
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -24,7 +25,7 @@ const maxGap = 16
 func (f *fold) pipeline(ctx context.Context) (*Report, error) {
 	working, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	for range f.opts.Workers {
+	for range runtime.GOMAXPROCS(0) {
 		w := &worker{run: f.run, hasher: newTreeHasher()}
 		workers.Go(func() { w.work(working) })
 	}

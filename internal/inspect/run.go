@@ -58,9 +58,6 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 		return nil, err
 	}
 	r := &run{ctx: ctx, src: src, opts: opts, trust: trust}
-	if r.opts.Workers <= 0 {
-		r.opts.Workers = runtime.GOMAXPROCS(0)
-	}
 	early, err := r.open()
 	if err != nil {
 		return nil, err
@@ -85,7 +82,7 @@ func (r *run) begin() (*fold, error) {
 	r.first = r.genesisKey()
 	r.decks, _ = lru.New[[32]byte, func() (int, error)](deckMemory) // no error: the size is positive
 	r.documents, _ = lru.New[[32]byte, func() (*terms.Document, error)](deckMemory)
-	depth := depthPerWorker * r.opts.Workers
+	depth := depthPerWorker * runtime.GOMAXPROCS(0)
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: rules.NewState(), edge: new(edge),
 		play: play{live: make(map[uint64]*live), checks: make(map[beaconValue]roundCheck),
@@ -197,7 +194,6 @@ type Options struct {
 	Tickets  []TicketList          // lists that shuffles of this ledger are drawn from
 	From, To int64                 // the report counts shuffles committed from From until before To; 0: no bound
 
-	Workers  int                      // goroutines that read and recompute; 0: one for each core
 	Shuffles string                   // file to write, with a line of JSON for each counted shuffle of Keep; "": none
 	Keep     func(*ShuffleLine) bool  // nil: all
 	Progress func(done, total uint64) // entries; called by the goroutine of Run, for each chunk; nil: not called
