@@ -198,14 +198,14 @@ func (s *Store) write(ctx context.Context, send func(context.Context, *pgx.Conn)
 	defer conn.Release()
 	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
-	watched := s.watch(conn)
+	ended := s.watch(conn)
 	for tries := 1; ; tries++ {
 		if err = send(sent, conn.Conn()); !rolledBack(err) || tries == writeTries {
 			break
 		}
 		ledger.Sleep(sent, retryPause<<tries, nil)
 	}
-	if err := watched.ended(err); err != nil {
+	if err := ended(err); err != nil {
 		return outcome(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {

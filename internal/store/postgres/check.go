@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/stops"
 	"shuffled/internal/store"
 	"shuffled/migrations"
@@ -149,56 +150,38 @@ func parseVersion(comment string) (version int, guarded bool, err error) {
 const sqlWaits = `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, '') FROM pg_stat_activity
 	WHERE pid = $1::bigint`
 
-// watching asks the server, on another connection, what a statement waits for.
-type watching struct {
-	s     *Store
-	pid   int64
-	ctx   context.Context
-	stop  context.CancelFunc
-	timer *time.Timer
-
-	mu    sync.Mutex // held by look
-	cause stops.Cause
-}
-
-// watch looks at the statement that is sent on conn next, if it is still under way after a tenth of the timeout, and
-// again after each further tenth. When the statement has ended, the caller calls ended, which returns the error with
-// the cause that was found.
-func (s *Store) watch(conn *pgxpool.Conn) *watching {
-	w := &watching{s: s, pid: int64(conn.Conn().PgConn().PID())}
-	w.ctx, w.stop = context.WithCancel(context.Background())
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(s.timeout/10, w.look)
-	return w
-}
-
-func (w *watching) look() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if found := w.s.waits(w.ctx, w.pid); found != "" {
-		w.cause = found
-		w.s.blocked.Store(&found)
+// watch looks, on another connection, at what the statement waits for that is sent on conn next, if it is still under way
+// after a tenth of the timeout, and again after each further tenth. When the statement has ended, the caller calls ended,
+// which returns the error with the cause that was found.
+func (s *Store) watch(conn *pgxpool.Conn) (ended func(error) error) {
+	pid := int64(conn.Conn().PgConn().PID())
+	ctx, stop := context.WithCancel(context.Background())
+	var mu sync.Mutex // held while it looks
+	var cause stops.Cause
+	timer := time.AfterFunc(s.timeout/10, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for more := ctx.Err() == nil; more; more = ledger.Sleep(ctx, s.timeout/10, nil) {
+			if found := s.waits(ctx, pid); found != "" {
+				cause = found
+				s.blocked.Store(&found)
+			}
+		}
+	})
+	return func(err error) error {
+		stop()
+		timer.Stop()
+		mu.Lock() // waits for a look that is under way
+		defer mu.Unlock()
+		if cause == "" {
+			return err
+		}
+		s.blocked.Store(nil)
+		if err == nil {
+			return nil
+		}
+		return stops.With(err, cause)
 	}
-	if w.ctx.Err() == nil {
-		w.timer.Reset(w.s.timeout / 10)
-	}
-}
-
-func (w *watching) ended(err error) error {
-	w.stop()
-	w.timer.Stop()
-	w.mu.Lock() // waits for a look that is under way, which may have set the timer again
-	defer w.mu.Unlock()
-	w.timer.Stop()
-	if w.cause == "" {
-		return err
-	}
-	w.s.blocked.Store(nil)
-	if err == nil {
-		return nil
-	}
-	return stops.With(err, w.cause)
 }
 
 // waits returns what a server process waits for, "" if it waits for nothing that has a name.

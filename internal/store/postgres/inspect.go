@@ -23,9 +23,7 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 		return nil, err
 	}
 	cfg.MaxConns = int32(o.Readers)
-	if o.Pooler {
-		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	} else {
+	if !o.Pooler {
 		// It is not set with the connection, because an address with target_session_attrs=read-write would then find
 		// no server.
 		cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {

@@ -54,7 +54,8 @@ func MigrateUp(ctx context.Context, dsn string, o Options) error {
 // migration has.
 const migrationLock = 0x73687566666c6564 // "shuffled"
 
-// direct opens a connection that is not the daemon's. A wait for a lock, also an advisory one, ends with lock_timeout.
+// direct opens a connection that is not the daemon's. A wait for a lock, also an advisory one, ends with lock_timeout. Only
+// Examine may go through a pooler: the connection of a migration bypasses it.
 func (o Options) direct(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	o = o.withDefaults()
 	pool, err := o.parse(dsn)
@@ -64,9 +65,6 @@ func (o Options) direct(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	cfg := pool.ConnConfig
 	if cfg.ValidateConnect == nil {
 		cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
-	if o.Pooler { // only Examine: the connection of a migration bypasses the pooler
-		cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

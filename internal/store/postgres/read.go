@@ -72,7 +72,7 @@ func (s *Store) queryAppends(ctx context.Context, sql string, args []any, each f
 // run runs one statement, which is its own transaction, and hands over its rows. It returns nil only after the
 // transaction's commit: if the statement locks, that is the barrier.
 func (s *Store) run(ctx context.Context, conn *pgxpool.Conn, sql string, args []any, each func(scanner) error) error {
-	watched := s.watch(conn)
+	ended := s.watch(conn)
 	rows, err := conn.Query(ctx, sql, args...)
 	if err == nil {
 		err = handOver(rows, each)
@@ -80,7 +80,7 @@ func (s *Store) run(ctx context.Context, conn *pgxpool.Conn, sql string, args []
 	if err == nil {
 		err = replicated(conn.Conn().PgConn())
 	}
-	return clean(watched.ended(err))
+	return clean(ended(err))
 }
 
 // handOver reads rows to their end.
@@ -101,9 +101,9 @@ func (s *Store) note(ctx context.Context, sql string, args ...any) (int64, error
 		return 0, err
 	}
 	defer release()
-	watched := s.watch(conn)
+	ended := s.watch(conn)
 	tag, err := conn.Exec(ctx, sql, args...)
-	if err = watched.ended(err); err != nil {
+	if err = ended(err); err != nil {
 		return 0, refused(clean(err))
 	}
 	return tag.RowsAffected(), replicated(conn.Conn().PgConn())
@@ -139,8 +139,8 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 		return err
 	}
 	defer release()
-	watched := s.watch(conn)
-	defer func() { err = watched.ended(err) }()
+	ended := s.watch(conn)
+	defer func() { err = ended(err) }()
 	var b pgx.Batch
 	b.Queue(sqlCommits, args...)
 	b.Queue(sqlOfShuffles, args...)

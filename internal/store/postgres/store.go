@@ -184,7 +184,9 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 	cc.DialFunc = (&net.Dialer{Control: o.userTimeout, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: o.Timeout, Interval: o.Timeout / 4, Count: 4}}).DialContext
 	cc.RuntimeParams["application_name"] = "shuffled"
-	if !o.Pooler {
+	if o.Pooler {
+		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
+	} else {
 		cc.RuntimeParams["lock_timeout"] = milliseconds(o.Timeout / 2)
 		// So that a daemon whose machine is gone does not keep its locks for hours.
 		cc.RuntimeParams["tcp_keepalives_idle"] = seconds(o.Timeout)
@@ -217,9 +219,7 @@ func (o Options) pool(dsn string, conns int, moved func()) (*pgxpool.Config, err
 	cfg.PrepareConn = o.checkAgain
 	cc := cfg.ConnConfig
 	cc.OnPgError = keepsConnection(cc.OnPgError, moved)
-	if o.Pooler {
-		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
-	} else {
+	if !o.Pooler {
 		cc.RuntimeParams["idle_in_transaction_session_timeout"] = milliseconds(o.Timeout)
 		// Each statement has one plan that is good for all parameters.
 		cc.RuntimeParams["plan_cache_mode"] = "force_generic_plan"

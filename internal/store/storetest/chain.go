@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,15 +23,10 @@ type chain struct {
 	head  ledger.Head
 }
 
-// newTestChain returns a ledger that is not in the store yet.
-func newTestChain(t *testing.T, s ledger.Store, name string) *chain {
-	return &chain{t: t, store: s, id: ledger.IDOf(originOf(name))}
-}
-
 // newChain creates a ledger with one entry.
 func newChain(t *testing.T, s ledger.Store, name string) *chain {
 	t.Helper()
-	c := newTestChain(t, s, name)
+	c := &chain{t: t, store: s, id: ledger.IDOf(originOf(name))}
 	first := c.batch(eventRow(t))
 	if err := s.Create(t.Context(), ledger.Info{Name: name, Origin: originOf(name)}, first); err != nil {
 		t.Fatalf("creating %s: %v", name, err)
@@ -139,14 +135,10 @@ func dealRow(t testing.TB, id uint64) ledger.Row {
 		Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})
 }
 
-func closeRow(t testing.TB, id uint64) ledger.Row {
+// closeRow is a close with a tape of a given length.
+func closeRow(t testing.TB, id uint64, tape int) ledger.Row {
 	return row(t, &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
-		Tape: make([]byte, 129)})
-}
-
-func longCloseRow(t testing.TB, id uint64) ledger.Row {
-	return row(t, &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
-		Tape: make([]byte, shuffle.MaxTape)})
+		Tape: make([]byte, tape)})
 }
 
 func eventRow(t testing.TB) ledger.Row {
@@ -175,4 +167,38 @@ func tilesOf(b ledger.Batch) (tiles []ledger.Tile) {
 func keyRow(t testing.TB) ledger.Row {
 	return row(t, &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: tag(7),
 		From: 1_700_000_000_000})
+}
+
+// Small is a ledger of entries that are no entries, for tests of one store that need no more.
+type Small struct {
+	ID       ledger.ID
+	Head     ledger.Head
+	Cosigned uint64 // the newest size of which a cosigned checkpoint was acknowledged
+}
+
+// SmallInfo is what Create creates.
+var SmallInfo = ledger.Info{Name: "main", Origin: "example.org/main"}
+
+// Create creates a ledger with one entry.
+func Create(t testing.TB, s ledger.Store) Small {
+	t.Helper()
+	l := Small{ID: ledger.IDOf(SmallInfo.Origin)}
+	first := l.Next(1)
+	if err := s.Create(t.Context(), SmallInfo, first); err != nil {
+		t.Fatal(err)
+	}
+	l.Head = first.Head
+	return l
+}
+
+// Next is a batch of n entries after the head.
+func (l Small) Next(n int) (b ledger.Batch) {
+	for i := range n {
+		index := l.Head.Size + uint64(i)
+		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index),
+			Type: audit.TypeEvent})
+	}
+	b.Head = ledger.Head{Size: l.Head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
+	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)
+	return b
 }

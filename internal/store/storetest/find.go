@@ -22,7 +22,7 @@ func testFinders(t *testing.T, b Backend) {
 	c.mustAppend(c.batch(
 		commitRow(t, "table-1", 1, tag(1), 129), eventRow(t), commitRow(t, "table-1", 2, tag(2), 129)))
 	c.mustAppend(c.batch(dealRow(t, second), mixRow(t, first), dealRow(t, first)))
-	c.mustAppend(c.batch(closeRow(t, second), dealRow(t, first)))
+	c.mustAppend(c.batch(closeRow(t, second, 129), dealRow(t, first)))
 	all := c.rows(0, c.head.Size)
 
 	for n, want := range map[int]uint64{1: first, 2: second} {
@@ -109,11 +109,7 @@ func testCheckpoints(t *testing.T, b Backend) {
 	newChain(t, b.Store, "other")
 	heads := []ledger.Head{c.head}
 	for _, n := range []int{3, 1, 5} {
-		var rows []ledger.Row
-		for range n {
-			rows = append(rows, eventRow(t))
-		}
-		c.mustAppend(c.batch(rows...))
+		c.mustAppend(c.batch(slices.Repeat([]ledger.Row{eventRow(t)}, n)...))
 		heads = append(heads, c.head)
 	}
 	for index := range c.head.Size {
@@ -139,11 +135,7 @@ func testCheckpoints(t *testing.T, b Backend) {
 func testTiles(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	other := newChain(t, b.Store, "other")
-	rows := make([]ledger.Row, 2*256) // a tile is stored when its ledger fills it
-	for i := range rows {
-		rows[i] = eventRow(t)
-	}
-	batch := c.batch(rows...)
+	batch := c.batch(slices.Repeat([]ledger.Row{eventRow(t)}, 2*256)...) // a tile is stored when its ledger fills it
 	for index := range uint64(2) {
 		data := bytes.Repeat([]byte{1, byte(index)}, 4096)
 		batch.Tiles = append(batch.Tiles, ledger.Tile{Index: index, Data: data})
@@ -174,9 +166,7 @@ func testTiles(t *testing.T, b Backend) {
 		errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) {
 		t.Errorf("a tile again: %v", err)
 	}
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("a refused batch wrote:\n%s", diff)
-	}
+	b.unchanged(t, before, "a refused batch wrote")
 }
 
 func testDecks(t *testing.T, b Backend) {
@@ -213,9 +203,8 @@ func testDecks(t *testing.T, b Backend) {
 	// What is refused leaves none.
 	custom := ledger.Deck{Hash: tag(77), List: []byte("\x00\x02\x01a\x01b")}
 	before := b.Counts(t)
-	var duplicate *ledger.DuplicateError
 	if err := b.Store.Append(t.Context(), c.id, c.head, with(commitRow(t, "t", 3, tag(1), 3), custom)); !errors.As(err,
-		&duplicate) {
+		new(*ledger.DuplicateError)) {
 		t.Errorf("a key tag again: %v", err)
 	}
 	stale := c.head
@@ -225,9 +214,7 @@ func testDecks(t *testing.T, b Backend) {
 		t.Errorf("after another head: %v", err)
 	}
 	kept(c.id, custom, ledger.ErrNotFound)
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("a refused batch wrote:\n%s", diff)
-	}
+	b.unchanged(t, before, "a refused batch wrote")
 	c.mustAppend(with(commitRow(t, "t", 3, tag(3), 3), custom))
 	kept(c.id, custom, nil)
 }

@@ -22,9 +22,7 @@ func testSlots(t *testing.T, b Backend) {
 	before["entries"] += 4
 	before["checkpoints"]++
 	before["slots"] += 3
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("rows of all tables:\n%s", diff)
-	}
+	b.unchanged(t, before, "rows of all tables")
 	for _, test := range []struct {
 		name string
 		rows []ledger.Row
@@ -91,10 +89,7 @@ func testSlotsRace(t *testing.T, b Backend) {
 	won := make([]int, writers)
 	var wait sync.WaitGroup
 	for w := range writers {
-		s := b.Store
-		if w%2 == 1 {
-			s = again
-		}
+		s := []ledger.Store{b.Store, again}[w%2]
 		wait.Go(func() {
 			for n := 0; n < slots; {
 				head, err := s.Head(t.Context(), c.id)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
 )
 
@@ -23,6 +24,14 @@ type Backend struct {
 	Open func(t *testing.T) store.Database
 	// Counts returns the number of rows of every relation, by its name.
 	Counts func(t *testing.T) map[string]int
+}
+
+// unchanged fails the test unless the relations have these numbers of rows. what says what else happened.
+func (b Backend) unchanged(t *testing.T, counts map[string]int, what string) {
+	t.Helper()
+	if diff := cmp.Diff(counts, b.Counts(t)); diff != "" {
+		t.Errorf("%s:\n%s", what, diff)
+	}
 }
 
 type test struct {
@@ -102,7 +111,7 @@ func testCreate(t *testing.T, b Backend) {
 func testCreateRefused(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	before := b.Counts(t)
-	first := func() ledger.Batch { return newTestChain(t, b.Store, "main").batch(eventRow(t)) }
+	first := func() ledger.Batch { return (&chain{}).batch(eventRow(t)) }
 	for _, info := range []ledger.Info{
 		{Name: "main", Origin: originOf("main")},
 		{Name: "main", Origin: originOf("other")},
@@ -116,9 +125,7 @@ func testCreateRefused(t *testing.T, b Backend) {
 	if err := b.Store.Create(t.Context(), ledger.Info{Name: "new", Origin: originOf("new")}, late); err == nil {
 		t.Error("a ledger was created with a first index above 0")
 	}
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("rows changed:\n%s", diff)
-	}
+	b.unchanged(t, before, "rows changed")
 	c.check()
 }
 
@@ -128,7 +135,7 @@ func testAppendKeepsEverything(t *testing.T, b Backend) {
 	before := b.Counts(t)
 	commit := commitRow(t, "table-1", 1, tag(1), 129)
 	id := c.head.Size
-	batch := c.batch(commit, mixRow(t, id), dealRow(t, id), closeRow(t, id), keyRow(t), eventRow(t))
+	batch := c.batch(commit, mixRow(t, id), dealRow(t, id), closeRow(t, id, 129), keyRow(t), eventRow(t))
 	c.mustAppend(batch)
 	for i, want := range batch.Rows {
 		got := c.rows(want.Index, want.Index+1)
@@ -144,9 +151,7 @@ func testAppendKeepsEverything(t *testing.T, b Backend) {
 	want := maps.Clone(before)
 	want["entries"] += 6
 	want["checkpoints"]++
-	if diff := cmp.Diff(want, b.Counts(t)); diff != "" {
-		t.Errorf("rows of all tables:\n%s", diff)
-	}
+	b.unchanged(t, want, "rows of all tables")
 	// What is in one ledger stays out of the other: same table, serial and key.
 	other.mustAppend(other.batch(commitRow(t, "table-1", 1, tag(1), 129)))
 	// A second daemon sees it all, and can go on.
@@ -181,9 +186,7 @@ func testStaleAppends(t *testing.T, b Backend) {
 			t.Errorf("%s: %v, want ErrStale", test.name, err)
 		}
 	}
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("a stale append wrote:\n%s", diff)
-	}
+	b.unchanged(t, before, "a stale append wrote")
 	c.check()
 }
 
@@ -200,9 +203,7 @@ func testMalformedBatches(t *testing.T, b Backend) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("a malformed batch wrote:\n%s", diff)
-	}
+	b.unchanged(t, before, "a malformed batch wrote")
 	c.check()
 }
 
@@ -221,9 +222,7 @@ func testDuplicateKeys(t *testing.T, b Backend) {
 	if want := [][32]byte{tag(2), tag(1)}; !cmp.Equal(duplicate.Tags, want) {
 		t.Errorf("repeated keys %x, want %x", duplicate.Tags, want)
 	}
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("a batch with repeated keys wrote:\n%s", diff)
-	}
+	b.unchanged(t, before, "a batch with repeated keys wrote")
 	c.check()
 	// Stale comes first: the keys may be the very batch that was written.
 	stale := *c
@@ -240,7 +239,7 @@ func testDuplicateKeys(t *testing.T, b Backend) {
 func testContradictions(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	id := c.head.Size
-	c.mustAppend(c.batch(commitRow(t, "table-1", 1, tag(1), 129), closeRow(t, id)))
+	c.mustAppend(c.batch(commitRow(t, "table-1", 1, tag(1), 129), closeRow(t, id, 129)))
 	wrongColumns := commitRow(t, "table-1", 9, tag(9), 129)
 	wrongColumns.Table = ""
 	shortTile := c.batch(eventRow(t))
@@ -250,20 +249,17 @@ func testContradictions(t *testing.T, b Backend) {
 		"a key twice in the batch": c.batch(commitRow(t, "table-1", 2, tag(2), 129),
 			commitRow(t, "table-1", 3, tag(2), 129)),
 		"a serial again":           c.batch(commitRow(t, "table-1", 1, tag(3), 129)),
-		"a second close":           c.batch(closeRow(t, id)),
+		"a second close":           c.batch(closeRow(t, id, 129)),
 		"a commit without a table": c.batch(wrongColumns),
 		"a short tile":             shortTile,
 	} {
 		err := b.Store.Append(t.Context(), c.id, c.head, batch)
-		var duplicate *ledger.DuplicateError
 		if err == nil || errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) ||
-			errors.As(err, &duplicate) {
+			errors.As(err, new(*ledger.DuplicateError)) {
 			t.Errorf("%s: %v, want a plain error", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
-		t.Errorf("a refused batch wrote:\n%s", diff)
-	}
+	b.unchanged(t, before, "a refused batch wrote")
 	c.check()
 	c.mustAppend(c.batch(commitRow(t, "table-1", 2, tag(2), 129)))
 }
@@ -291,7 +287,7 @@ func testLargeBatches(t *testing.T, b Backend) {
 	}
 	// Long values: the longest tape, sealed, and in the clear in a close.
 	long := commitRow(t, "table-1", 1001, tag(1001), 32_768)
-	end := longCloseRow(t, c.head.Size)
+	end := closeRow(t, c.head.Size, shuffle.MaxTape)
 	batch = c.batch(long, end)
 	c.mustAppend(batch)
 	if diff := cmp.Diff(batch.Rows, c.rows(c.head.Size-2, c.head.Size)); diff != "" {

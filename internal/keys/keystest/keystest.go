@@ -4,11 +4,16 @@ package keystest
 import (
 	"bufio"
 	"bytes"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // softHSM is where Debian has the library.
@@ -146,6 +151,97 @@ func short(t *testing.T) string {
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// KMS makes a transit engine on the server that SHUFFLED_TRANSIT_URL and
+// SHUFFLED_TRANSIT_TOKEN name, such as one of vault server -dev, with the keys main, which
+// signs, and sealing, which wraps, and serves it. Without a server the test is skipped.
+func KMS(t *testing.T) *Helper {
+	t.Helper()
+	url, token := os.Getenv("SHUFFLED_TRANSIT_URL"), os.Getenv("SHUFFLED_TRANSIT_TOKEN")
+	if url == "" || token == "" {
+		missing(t, "SHUFFLED_REQUIRE_TRANSIT", "SHUFFLED_TRANSIT_URL and SHUFFLED_TRANSIT_TOKEN name no KMS")
+	}
+	mount := fmt.Sprintf("t%d-%d", os.Getpid(), time.Now().UnixNano())
+	admin := func(method, path, body string) {
+		t.Helper()
+		req, err := http.NewRequest(method, url+"/v1/"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Vault-Token", token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode >= 300 {
+			t.Fatalf("%s %s: %s, %v: %s", method, path, resp.Status, err, text)
+		}
+	}
+	admin("POST", "sys/mounts/"+mount, `{"type":"transit"}`)
+	t.Cleanup(func() { admin("DELETE", "sys/mounts/"+mount, "") })
+	admin("POST", mount+"/keys/main", `{"type":"ed25519"}`)
+	admin("POST", mount+"/keys/sealing", `{"type":"aes256-gcm96"}`)
+
+	dir := short(t)
+	h := &Helper{Socket: filepath.Join(dir, "s"), Key: "main-v1", binary: filepath.Join(dir, "agent"),
+		env: os.Environ()}
+	build(t, h.binary, "CGO_ENABLED=0", "SHUFFLED_REQUIRE_TRANSIT")
+	put(t, filepath.Join(dir, "token"), token+"\n")
+	h.args = []string{"transit", "-url", url, "-mount", mount, "-token-file", filepath.Join(dir, "token"),
+		"-sign", "main", "-wrap", "sealing", "-socket", h.Socket}
+	h.Start(t)
+	return h
+}
+
+// An Agent is a running ssh-agent of OpenSSH, and a key of Ed25519 for it.
+type Agent struct {
+	*Helper
+	private string
+}
+
+// SSHAgent runs an ssh-agent that holds a new key. The test is skipped if this machine has no OpenSSH.
+func SSHAgent(t *testing.T) *Agent {
+	t.Helper()
+	if _, err := exec.LookPath("ssh-agent"); err != nil {
+		t.Skip("no ssh-agent on this machine")
+	}
+	dir := short(t)
+	h := &Helper{Socket: filepath.Join(dir, "s"), Key: "main"}
+	h.env = append(os.Environ(), "SSH_AUTH_SOCK="+h.Socket)
+	h.cmd = exec.Command("ssh-agent", "-D", "-a", h.Socket)
+	says, err := h.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	h.Process = h.cmd.Process
+	t.Cleanup(h.Stop)
+	if _, err := bufio.NewReader(says).ReadString('\n'); err != nil { // its socket, when it listens
+		t.Fatal(err)
+	}
+	a := &Agent{h, filepath.Join(dir, "id")}
+	h.run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", h.Key, "-f", a.private)
+	a.Add(t)
+	return a
+}
+
+// Add gives the agent the key, and Remove takes it out.
+func (a *Agent) Add(t *testing.T)    { a.run(t, "ssh-add", "-q", a.private) }
+func (a *Agent) Remove(t *testing.T) { a.run(t, "ssh-add", "-q", "-D") }
+
+// Hang has the process hang, and WakeUp has it go on.
+func (h *Helper) Hang(t *testing.T)   { h.signal(t, syscall.SIGSTOP) }
+func (h *Helper) WakeUp(t *testing.T) { h.signal(t, syscall.SIGCONT) }
+
+func (h *Helper) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := h.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 }
