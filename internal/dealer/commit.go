@@ -21,22 +21,32 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Shuffle draws a tape, commits to the order that the tape gives, and answers when the commit is
-// durable. The same key and request get the same answer for ever; another request under the key
-// is ErrKeyReused. A refused request leaves its key free. The parent of a child is closed as
-// continued in the same batch; its tape is disclosed when the last child of the chain closes.
-func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle,
-	error) {
-	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
-	return d.make(ctx, actor, key, &commitRequest{
-		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
-	}, err)
+// commitRequest is a request for a commit, of cards or draws.
+type commitRequest struct {
+	context *audit.Context
+	deck    shuffle.Deck // zero for a draw list and a child
+	made    any          // the request
+	closeBy *api.Time
+	gameRef string
+	child   *api.ShuffleRequest // when its Parent is set
+
+	request [32]byte // requestHash
+	tag     [32]byte // of the commit
 }
 
-// make answers a request for a commit: from the commit under its key, or with a new one.
-func (d *Dealer) make(ctx context.Context, actor audit.Actor, key string, a *commitRequest, invalid error) (api.Shuffle,
-	error) {
-	return d.serve(ctx, actor, key, a, invalid, func() (api.Shuffle, error) { return d.committed(ctx, actor, a) })
+// shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
+func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) api.Shuffle {
+	_, coDealer := record.KeptWith(c, kept)
+	return api.Shuffle{Answered: api.Answered{Time: api.Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: api.Time(c.CloseBy), Receipt: receipt,
+		CoDealer: coDealer}
+}
+
+// unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
+func unwritten(err error) bool {
+	_, illegal := errors.AsType[*audit.Illegal](err)
+	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
+	return illegal || duplicate
 }
 
 // committed draws a tape and appends the commit to it.
@@ -184,14 +194,6 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 		return d.propose(ctx, p)
 	}
 	return d.appendUnder(ctx, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
-}
-
-// Draws commits to drawn values as [Dealer.Shuffle] commits to cards.
-func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req api.DrawsRequest) (api.Shuffle, error) {
-	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
-	return d.make(ctx, actor, key, &commitRequest{
-		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef,
-	}, err)
 }
 
 // AnyDeck among Config.Decks lets the ledger commit every deck.

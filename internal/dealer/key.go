@@ -11,11 +11,30 @@ import (
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/record"
 	"shuffled/internal/ledger"
-	"shuffled/internal/shuffle"
 )
 
 // The same idempotency key with the same request gets the same answer for ever, and draws no second tape. The answer is
 // in the ledger alone. The hash in a commit says which request it was made for.
+
+// Shuffle draws a tape, commits to the order that the tape gives, and answers when the commit is
+// durable. The same key and request get the same answer for ever; another request under the key
+// is ErrKeyReused. A refused request leaves its key free. The parent of a child is closed as
+// continued in the same batch; its tape is disclosed when the last child of the chain closes.
+func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req api.ShuffleRequest) (api.Shuffle,
+	error) {
+	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
+	return d.serve(ctx, actor, key, &commitRequest{
+		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
+	}, err)
+}
+
+// Draws commits to drawn values as [Dealer.Shuffle] commits to cards.
+func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req api.DrawsRequest) (api.Shuffle, error) {
+	c, deck, err := req.Context(d.cfg.Ledger.Genesis())
+	return d.serve(ctx, actor, key, &commitRequest{
+		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef,
+	}, err)
+}
 
 // repeated answers from the commit under the key: ErrKeyReused if it was made for another request,
 // ledger.ErrNotFound if there is none.
@@ -57,41 +76,13 @@ func requestHash(req any) [32]byte {
 	return sha256.Sum256(append([]byte(requestLabel), b...))
 }
 
-// commitRequest is a request for a commit, of cards or draws.
-type commitRequest struct {
-	context *audit.Context
-	deck    shuffle.Deck // zero for a draw list and a child
-	made    any          // the request
-	closeBy *api.Time
-	gameRef string
-	child   *api.ShuffleRequest // when its Parent is set
-
-	request [32]byte // requestHash
-	tag     [32]byte // of the commit
-}
-
-// shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
-func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) api.Shuffle {
-	_, coDealer := record.KeptWith(c, kept)
-	return api.Shuffle{Answered: api.Answered{Time: api.Time(at)}, ID: id, Table: c.Context.Table, Serial: c.Serial,
-		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: api.Time(c.CloseBy), Receipt: receipt,
-		CoDealer: coDealer}
-}
-
-// unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
-func unwritten(err error) bool {
-	_, illegal := errors.AsType[*audit.Illegal](err)
-	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
-	return illegal || duplicate
-}
-
 // serve answers a request for a commit from the commit under its key. If there is none, it draws
 // a tape and commits to what comes of it. invalid is what is wrong with the request.
 //
 // If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
 // another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
-func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *commitRequest, invalid error,
-	commit func() (api.Shuffle, error)) (api.Shuffle, error) {
+func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *commitRequest,
+	invalid error) (api.Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return api.Shuffle{}, api.Invalid("Idempotency-Key", err.Error())
 	}
@@ -120,7 +111,7 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *co
 		if try == childTries {
 			return api.Shuffle{}, api.Illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
 		}
-		s, err := commit()
+		s, err := d.committed(ctx, actor, a)
 		if err == nil || !unwritten(err) && !errors.Is(err, record.ErrMoved) {
 			return s, err
 		}

@@ -74,10 +74,8 @@ type proposed struct {
 // single request, and does not end the daemon.
 func (d *Dealer) Round(ctx context.Context, n int, together bool, do func(ctx context.Context, at int) error) {
 	r := &round{ctx: ctx, ledger: d.cfg.Ledger, together: together, working: n}
-	turns := make([]turn, n)
 	var all sync.WaitGroup
 	for at := range n {
-		turns[at] = turn{r, at}
 		all.Go(func() {
 			var err error
 			defer func() {
@@ -91,7 +89,7 @@ func (d *Dealer) Round(ctx context.Context, n int, together bool, do func(ctx co
 				}
 				r.stopped()
 			}()
-			err = do(context.WithValue(r.ctx, turnKey{}, &turns[at]), at)
+			err = do(context.WithValue(r.ctx, turnKey{}, &turn{r, at}), at)
 		})
 	}
 	all.Wait()
@@ -134,31 +132,15 @@ func (r *round) stopped() {
 			answers[i].Err = refused
 		}
 	case r.together:
-		r.appendTogether(proposals, answers)
+		if answers = r.ledger.AppendTogether(r.ctx, proposals, ErrTogether); answers[0].Err != nil {
+			r.mu.Lock()
+			r.refused = ErrTogether
+			r.mu.Unlock()
+		}
 	default:
 		answers = r.ledger.AppendAll(r.ctx, proposals)
 	}
 	for i, one := range all {
 		one.answer <- answers[i]
-	}
-}
-
-// appendTogether appends all or none. The answer of the refused proposal has the reason; the
-// answers of the others are ErrTogether.
-func (r *round) appendTogether(proposals []ledger.Proposal, answers []ledger.Answer) {
-	appended, of, err := r.ledger.AppendTogether(r.ctx, proposals)
-	if err == nil {
-		for i := range answers {
-			answers[i].Appended = appended[i]
-		}
-		return
-	}
-	r.mu.Lock()
-	r.refused = ErrTogether
-	r.mu.Unlock()
-	for i := range answers {
-		if answers[i].Err = err; of >= 0 && i != of {
-			answers[i].Err = ErrTogether
-		}
 	}
 }

@@ -47,9 +47,9 @@ func portion(requests []*Request) (n int) {
 	return n
 }
 
-// AppendTogether is Append of several proposals by one actor, all of them or none. With an error it returns the index
-// of the proposal that was refused, or -1 if the error is about none in particular.
-func (l *Core) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
+// AppendTogether is Append of several proposals by one actor, all of them or none. If one of them is refused, the
+// answers of the others have the error others; an error that is about none in particular is in all answers.
+func (l *Core) AppendTogether(ctx context.Context, all []Proposal, others error) []Answer {
 	whole := Proposal{Actor: all[0].Actor}
 	for _, p := range all {
 		for _, rest := range p.Rests {
@@ -61,18 +61,23 @@ func (l *Core) AppendTogether(ctx context.Context, all []Proposal) (answers [][]
 		whole.Kept = append(whole.Kept, make([][]byte, len(whole.Bodies)-len(whole.Kept))...)
 		whole.Decks = append(whole.Decks, p.Decks...)
 	}
-	if len(whole.Bodies) > MaxBatchEntries || NewRequest(whole).Size() > MaxBatchBytes {
-		return nil, -1, ErrTooLarge
+	var appended []Appended
+	err := ErrTooLarge
+	if len(whole.Bodies) <= MaxBatchEntries && NewRequest(whole).Size() <= MaxBatchBytes {
+		appended, err = l.Append(ctx, whole)
 	}
-	appended, err := l.Append(ctx, whole)
-	if err != nil {
-		return nil, blamed(all, err), err
+	answers, of := make([]Answer, len(all)), blamed(all, err)
+	for i, p := range all {
+		switch {
+		case err == nil:
+			answers[i].Appended, appended = appended[:len(p.Bodies)], appended[len(p.Bodies):]
+		case of < 0 || i == of:
+			answers[i].Err = err
+		default:
+			answers[i].Err = others
+		}
 	}
-	for _, p := range all {
-		answers = append(answers, appended[:len(p.Bodies)])
-		appended = appended[len(p.Bodies):]
-	}
-	return answers, -1, nil
+	return answers
 }
 
 // blamed returns which of the proposals an error is about, or -1.

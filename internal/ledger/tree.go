@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -102,13 +103,16 @@ func (g *Growth) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 // Root returns the root of the grown tree.
 func (g *Growth) Root() (tlog.Hash, error) { return tlog.TreeHash(g.Size, g) }
 
+// full names the tiles that the growth made full.
+func (g *Growth) full() []tlog.Tile {
+	partial := func(t tlog.Tile) bool { return t.W != tileWidth }
+	return slices.DeleteFunc(tlog.NewTiles(tileHeight, g.from.Size, g.Size), partial)
+}
+
 // Tiles returns the tiles that the growth made full.
 func (g *Growth) Tiles() ([]Tile, error) {
 	var full []Tile
-	for _, t := range tlog.NewTiles(tileHeight, g.from.Size, g.Size) {
-		if t.W != tileWidth {
-			continue
-		}
+	for _, t := range g.full() {
 		data, err := tlog.ReadTileData(t, g)
 		if err != nil {
 			return nil, fmt.Errorf("making tile %d/%d: %w", t.L, t.N, err)
@@ -118,8 +122,9 @@ func (g *Growth) Tiles() ([]Tile, error) {
 	return full, nil
 }
 
-// Grow adds g to the tree and drops the nodes of the full tiles, which g.tiles returned.
-func (t *tree) Grow(g *Growth, full []Tile) {
+// Grow adds g, which is of this tree, and drops the nodes of the tiles that it made full.
+func (t *tree) Grow(g *Growth) {
+	full := g.full()
 	for i, h := range g.fresh {
 		t.Nodes[g.base+int64(i)] = h
 	}
@@ -129,9 +134,9 @@ func (t *tree) Grow(g *Growth, full []Tile) {
 	t.Size = g.Size
 	for _, f := range full {
 		for r := range tileHeight {
-			first := int64(f.Index) << (tileHeight - r)
+			first := f.N << (tileHeight - r)
 			for n := first; n < first+1<<(tileHeight-r); n++ {
-				delete(t.Nodes, tlog.StoredHashIndex(f.Level*tileHeight+r, n))
+				delete(t.Nodes, tlog.StoredHashIndex(f.L*tileHeight+r, n))
 			}
 		}
 	}

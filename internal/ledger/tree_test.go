@@ -67,7 +67,7 @@ func TestTreeAgainstFullTree(t *testing.T) {
 				t.Fatalf("tile %d/%d at size %d differs (%v)", tile.Level, tile.Index, g.Size, err)
 			}
 		}
-		tr.Grow(g, tiles)
+		tr.Grow(g)
 		size += step
 		checkEdge(t, tr, full)
 	}

@@ -158,14 +158,13 @@ func (m *Monitor) values(k uint32, values []uint32) {
 func (m *Monitor) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for more := true; more; {
 		select {
 		case <-ctx.Done():
-			m.Turn(time.Now())
-			return
+			more = false
 		case <-tick.C:
-			m.Turn(time.Now())
 		}
+		m.Turn(time.Now())
 	}
 }
 

@@ -110,11 +110,10 @@ type SecondKey interface {
 
 // cosigner makes the cosignatures of one witness.
 type cosigner struct {
-	name     string
-	vkey     string
-	key      crypto.Signer
-	verifier note.Verifier // of the same key's cosignatures
-	second   SecondKey     // nil: none
+	note.Verifier // of the key's cosignatures
+	vkey          string
+	key           crypto.Signer
+	second        SecondKey // nil: none
 }
 
 func newCosigner(name string, key crypto.Signer, second SecondKey) (*cosigner, error) {
@@ -133,7 +132,7 @@ func newCosigner(name string, key crypto.Signer, second SecondKey) (*cosigner, e
 	if err != nil {
 		return nil, err
 	}
-	return &cosigner{name, vkey, key, verifier, second}, nil
+	return &cosigner{verifier, vkey, key, second}, nil
 }
 
 // cosignerAt is a note.Signer whose cosignatures say that they were made at a time in Unix seconds.
@@ -141,9 +140,6 @@ type cosignerAt struct {
 	*cosigner
 	unix int64
 }
-
-func (c cosignerAt) Name() string    { return c.name }
-func (c cosignerAt) KeyHash() uint32 { return c.verifier.KeyHash() }
 
 // Sign returns a timestamped_signature of C2SP tlog-cosignature, Ed25519.
 func (c cosignerAt) Sign(text []byte) ([]byte, error) {
@@ -181,14 +177,14 @@ func (c *cosigner) cosign(cp torchwood.Checkpoint, sigs []note.Signature, unix i
 
 // open reads a note that this witness cosigned.
 func (c *cosigner) open(signed []byte) (*cosigned, error) {
-	n, err := note.Open(signed, note.VerifierList(c.verifier))
+	n, err := note.Open(signed, note.VerifierList(c.Verifier))
 	if err != nil {
 		return nil, err
 	}
 	lines := n.Sigs
 	if c.second != nil {
 		// A state from before there was a second key has no line of that key.
-		both, err := note.Open(signed, note.VerifierList(c.verifier, c.second.Verifier()))
+		both, err := note.Open(signed, note.VerifierList(c.Verifier, c.second.Verifier()))
 		if err != nil {
 			return nil, err
 		}

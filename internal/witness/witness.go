@@ -136,9 +136,9 @@ func (w *Witness) VKey() string { return w.cosigner.vkey }
 // PolicyLine returns the line that names this witness in a C2SP tlog-policy; with two keys, the
 // two lines. url is the address of add-checkpoint without that last part.
 func (w *Witness) PolicyLine(url string) string {
-	line := fmt.Sprintf("witness %s %s %s", w.cosigner.name, w.cosigner.vkey, url)
+	line := fmt.Sprintf("witness %s %s %s", w.cosigner.Name(), w.cosigner.vkey, url)
 	if s := w.cosigner.second; s != nil {
-		line += fmt.Sprintf("\nwitness %s-ml-dsa %s %s", w.cosigner.name, s.VKey(), url)
+		line += fmt.Sprintf("\nwitness %s-ml-dsa %s %s", w.cosigner.Name(), s.VKey(), url)
 	}
 	return line
 }

@@ -95,7 +95,7 @@ func (l *Ledger) landed(d *draft) {
 		proofs[i] = audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: d.batch.Head.Checkpoint}
 	}
 	l.shown.Edge.Lock()
-	l.shown.Tree.Grow(d.growth, d.batch.Tiles)
+	l.shown.Tree.Grow(d.growth)
 	l.shown.Edge.Unlock()
 	l.memory.Head = d.batch.Head
 	if starts(&d.requests[0].Proposal) {

@@ -157,14 +157,10 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 	if err != nil {
 		return err
 	}
-	full, err := g.Tiles()
-	if err != nil {
-		return err
-	}
 	l.memory.State.Commit()
 	l.shown.Edge.Lock()
 	defer l.shown.Edge.Unlock()
-	l.shown.Tree.Grow(g, full)
+	l.shown.Tree.Grow(g)
 	return nil
 }
 
@@ -190,11 +186,7 @@ func (l *Ledger) fold(row ledger.Row, index uint64) error {
 // the known head and is signed with the keys in force. On an error nothing has changed.
 func (l *Ledger) advance(ctx context.Context, head ledger.Head) error {
 	mark := l.memory.State.Mark()
-	var full []ledger.Tile
 	g, err := l.replay(ctx, head)
-	if err == nil {
-		full, err = g.Tiles()
-	}
 	if err != nil {
 		l.memory.State.Rollback(mark)
 		return err
@@ -202,7 +194,7 @@ func (l *Ledger) advance(ctx context.Context, head ledger.Head) error {
 	l.memory.State.Commit()
 	l.showKeys()
 	l.shown.Edge.Lock()
-	l.shown.Tree.Grow(g, full)
+	l.shown.Tree.Grow(g)
 	l.shown.Edge.Unlock()
 	l.memory.Head = head
 	return nil

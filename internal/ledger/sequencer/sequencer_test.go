@@ -114,8 +114,8 @@ func TestTogetherLimits(t *testing.T) {
 					all = append(all, p)
 				}
 				size := l.Live().Size
-				answers, _, err := l.AppendTogether(t.Context(), all)
-				written := int(l.Live().Size - size)
+				answers := l.AppendTogether(t.Context(), all, nil)
+				err, written := answers[0].Err, int(l.Live().Size-size)
 				if above == 0 && (err != nil || len(answers) != len(all) || written != len(all)) ||
 					above == 1 && (!errors.Is(err, ledger.ErrTooLarge) || written != 0) {
 					t.Errorf("%s, %d above the limit: %d entries, %v", what, above, written, err)

@@ -150,9 +150,9 @@ func parseVersion(comment string) (version int, guarded bool, err error) {
 const sqlWaits = `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, '') FROM pg_stat_activity
 	WHERE pid = $1::bigint`
 
-// watch looks, on another connection, at what the statement waits for that is sent on conn next, if it is still under way
-// after a tenth of the timeout, and again after each further tenth. When the statement has ended, the caller calls ended,
-// which returns the error with the cause that was found.
+// watch asks the server, on another connection, what the statement waits for that is sent on conn next, if it is still
+// under way after a tenth of the timeout, and again after each further tenth. When the statement has ended, the caller
+// calls ended, which returns the error with the cause that was found.
 func (s *Store) watch(conn *pgxpool.Conn) (ended func(error) error) {
 	pid := int64(conn.Conn().PgConn().PID())
 	ctx, stop := context.WithCancel(context.Background())

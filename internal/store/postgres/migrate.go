@@ -54,8 +54,8 @@ func MigrateUp(ctx context.Context, dsn string, o Options) error {
 // migration has.
 const migrationLock = 0x73687566666c6564 // "shuffled"
 
-// direct opens a connection that is not the daemon's. A wait for a lock, also an advisory one, ends with lock_timeout. Only
-// Examine may go through a pooler: the connection of a migration bypasses it.
+// direct opens a connection that is not the daemon's. A wait for a lock, also an advisory one, ends with lock_timeout.
+// Only Examine may go through a pooler: the connection of a migration bypasses it.
 func (o Options) direct(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	o = o.withDefaults()
 	pool, err := o.parse(dsn)

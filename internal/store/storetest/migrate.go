@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"shuffled/internal/store"
 	"shuffled/migrations"
 )
@@ -115,15 +117,12 @@ func testFailedMigration(t *testing.T, p Place) {
 }
 
 func testMigrationsAtOnce(t *testing.T, p Place) {
-	const n = 4
-	done := make(chan error, n)
-	for range n {
-		go func() { done <- p.Up(t.Context()) }()
+	var all errgroup.Group
+	for range 4 {
+		all.Go(func() error { return p.Up(t.Context()) })
 	}
-	for range n {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
 	}
 	p.is(t, migrations.Latest)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/ledger"
 )
@@ -53,15 +54,12 @@ func testRace(t *testing.T, b Backend) {
 			}
 		}
 	}
-	errs := make(chan error, writers)
+	var all errgroup.Group
 	for w := range writers {
-		s := []ledger.Store{b.Store, again}[w%2]
-		go func() { errs <- write(w, s) }()
+		all.Go(func() error { return write(w, []ledger.Store{b.Store, again}[w%2]) })
 	}
-	for range writers {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
 	}
 	head, err := b.Store.Head(t.Context(), c.id)
 	if err != nil {
