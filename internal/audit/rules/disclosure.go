@@ -131,12 +131,5 @@ func (s *State) retire(k *audit.Key) {
 // stale then, because its wraps are for other auditors.
 func (s *State) setAuditor(id [32]byte, public []byte) {
 	s.keys.disclosure.stale = s.keys.disclosure.index != 0
-	before := s.keys.auditors[id]
-	put := func(k []byte) {
-		if s.keys.auditors[id] = k; k == nil {
-			delete(s.keys.auditors, id)
-		}
-	}
-	put(public)
-	s.push(func() { put(before) })
+	set(s, s.keys.auditors, id, public, public != nil)
 }

@@ -54,20 +54,15 @@ func (s *State) applyEvent(e *audit.Event, index uint64, now int64) {
 	}
 	switch e.Kind {
 	case audit.EventInstanceStart:
-		s.instances[index] = true
-		s.push(func() { delete(s.instances, index) })
+		set(s, s.instances, index, true, true)
 	case audit.EventTableOpen, audit.EventTableClose:
 		t := s.table(e.Name)
 		before := *t
 		s.push(func() { *t = before })
 		t.Closed = e.Kind == audit.EventTableClose
 		t.Waiting = s.stillWaiting(t)
-	case audit.EventKillSet:
-		s.killed[switchOf(e)] = true
-		s.push(func() { delete(s.killed, switchOf(e)) })
-	case audit.EventKillClear:
-		delete(s.killed, switchOf(e))
-		s.push(func() { s.killed[switchOf(e)] = true })
+	case audit.EventKillSet, audit.EventKillClear:
+		set(s, s.killed, switchOf(e), true, e.Kind == audit.EventKillSet)
 	case audit.EventLatchSet, audit.EventLatchClear:
 		s.latched = e.Kind == audit.EventLatchSet
 	case audit.EventHeadAdopted:
@@ -122,8 +117,7 @@ func (s *State) table(name string) *Table {
 	t := s.tables[name]
 	if t == nil {
 		t = &Table{Name: name}
-		s.tables[name] = t
-		s.push(func() { delete(s.tables, name) })
+		set(s, s.tables, name, t, true)
 	}
 	return t
 }

@@ -84,7 +84,8 @@ func soundKey(subject audit.Subject, public []byte) error {
 		if err := audit.CheckEd25519(public[1:]); err != nil {
 			return illegal(audit.RuleKey, "the %s key: %s", subject, err)
 		}
-	} else if kem, _ := audit.KEMOf(public); audit.CheckSealingKey(public) != nil {
+	} else if _, _, err := audit.ParseSealingKey(public); err != nil {
+		kem, _ := audit.KEMOf(public)
 		return illegal(audit.RuleKey, "the %s key: %s", subject, kem.Problem)
 	}
 	return nil
@@ -217,12 +218,4 @@ func (s *State) applyKey(k *audit.Key, index uint64, now int64) {
 	}
 }
 
-func (s *State) know(id [32]byte, now standing) {
-	before, ok := s.keys.known[id]
-	s.keys.known[id] = now
-	s.push(func() {
-		if s.keys.known[id] = before; !ok {
-			delete(s.keys.known, id)
-		}
-	})
-}
+func (s *State) know(id [32]byte, now standing) { set(s, s.keys.known, id, now, true) }

@@ -181,6 +181,5 @@ func (s *State) applyCredential(c *audit.Credential, index uint64, now int64) {
 		h.Revoked = max(now, 1)
 		return
 	}
-	s.holders.known[c.ID] = &Holder{Credential: *c, Index: index, Created: now}
-	s.push(func() { delete(s.holders.known, c.ID) })
+	set(s, s.holders.known, c.ID, &Holder{Credential: *c, Index: index, Created: now}, true)
 }

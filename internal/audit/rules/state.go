@@ -209,6 +209,18 @@ func (s *State) change(id uint64) opened {
 // push notes how to take back a change, which every change does.
 func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
 
+// set changes what a map of the state has for a key, or takes the key out if there is to be nothing.
+func set[K comparable, V any](s *State, m map[K]V, key K, now V, there bool) {
+	before, was := m[key]
+	put := func(v V, there bool) {
+		if m[key] = v; !there {
+			delete(m, key)
+		}
+	}
+	put(now, there)
+	s.push(func() { put(before, was) })
+}
+
 // Complete reports whether the newest entry may be the last of a batch. It may not if the entry that it is a pair with
 // is missing: the close after a final deal or reveal, the parent's close after a child's commit, the disclosures after
 // the close of a chain, or the entry that an act approves.
