@@ -77,9 +77,7 @@ func (b *Blind) fields(k *coder) {
 	b.Deal.fields(k)
 	b.Head.fields(k)
 	n := k.count16("values", len(b.Values))
-	if n > MaxBlindPlaces {
-		k.fail("values", fmt.Sprintf("at most %d", MaxBlindPlaces))
-	}
+	k.within("values", n, 0, MaxBlindPlaces, "at most %d")
 	if b.Deal.Index == 0 && (b.Deal.Leaf != [32]byte{} || n > 0) {
 		k.fail("leaf hash in the other ledger", "entry 0 stands for no deal, with zeros and without values")
 	}

@@ -164,6 +164,13 @@ func (k *coder) count16(field string, n int) int {
 	return int(v)
 }
 
+// within refuses a count that is not from least to most. rule says what it must be, with most in it.
+func (k *coder) within(field string, n, least, most int, rule string) {
+	if n < least || n > most {
+		k.fail(field, fmt.Sprintf(rule, most))
+	}
+}
+
 // flag is a byte that is 0 or 1.
 func (k *coder) flag(field string, v *bool) {
 	var u uint8

@@ -112,9 +112,7 @@ func (m *Mix) fields(k *coder) {
 	k.u64("shuffle", &m.Shuffle)
 	k.u64("checkpoint", &m.Checkpoint)
 	n := k.count8("mix values", len(m.Values))
-	if n < 1 || n > MaxSources {
-		k.fail("mix values", "1 to 32 values")
-	}
+	k.within("mix values", n, 1, MaxSources, "1 to %d values")
 	list(k, n, &m.Values, func(v, _ *MixValue) {
 		code(k, "mix source", &v.Source, &codesOfSource)
 		switch v.Source {

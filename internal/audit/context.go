@@ -224,9 +224,7 @@ func (c *Context) parent(k *coder) {
 
 func (c *Context) plan(k *coder) {
 	n := k.count8("mix plan", len(c.Plan))
-	if n > MaxSources {
-		k.fail("mix plan", fmt.Sprintf("at most %d sources", MaxSources))
-	}
+	k.within("mix plan", n, 0, MaxSources, "at most %d sources")
 	slots := make(map[[32]byte]bool)
 	list(k, n, &c.Plan, func(p, before *Planned) {
 		code(k, "mix source", &p.Source, &codesOfSource)

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"iter"
 
 	"shuffled/internal/shuffle"
@@ -83,9 +82,7 @@ func (d *Deal) fields(k *coder) {
 
 func (d *Deal) runs(k *coder) {
 	n := k.count16("runs", len(d.Runs))
-	if n < 1 || n > MaxRuns {
-		k.fail("runs", fmt.Sprintf("1 to %d runs", MaxRuns))
-	}
+	k.within("runs", n, 1, MaxRuns, "1 to %d runs")
 	end := d.First
 	list(k, n, &d.Runs, func(run, _ *Run) {
 		k.num("run count", &run.Count)
@@ -121,9 +118,7 @@ func (r *Reveal) fields(k *coder) {
 	k.flag("final", &r.Final)
 	k.flag("exposed", &r.Exposed)
 	n := k.count16("places", len(r.Places))
-	if n < 1 || n > MaxReveals {
-		k.fail("places", fmt.Sprintf("1 to %d places", MaxReveals))
-	}
+	k.within("places", n, 1, MaxReveals, "1 to %d places")
 	list(k, n, &r.Places, func(place, before *uint16) {
 		k.u16("place", place)
 		if int(*place) >= MaxReveals {

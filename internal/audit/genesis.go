@@ -53,9 +53,7 @@ func (g *Genesis) fields(k *coder) {
 	k.signingKey("signing key", &g.SigningKey)
 	k.policy(&g.Policy)
 	n := k.count8("auditor keys", len(g.AuditorKeys))
-	if n > MaxFirstAuditors {
-		k.fail("auditor keys", fmt.Sprintf("at most %d in a genesis", MaxFirstAuditors))
-	}
+	k.within("auditor keys", n, 0, MaxFirstAuditors, "at most %d in a genesis")
 	seen := make(map[string]bool)
 	list(k, n, &g.AuditorKeys, func(key, _ *[]byte) {
 		k.sealingKey("auditor key", key)
@@ -96,9 +94,7 @@ func (k *coder) policy(v *[]byte) {
 
 func (k *coder) administrators(v *[]Administrator) {
 	n := k.count8("administrators", len(*v))
-	if n > MaxAdmins {
-		k.fail("administrators", fmt.Sprintf("at most %d", MaxAdmins))
-	}
+	k.within("administrators", n, 0, MaxAdmins, "at most %d")
 	keys := make(map[string]bool)
 	list(k, n, v, func(a, before *Administrator) {
 		k.name("administrator", &a.Name)

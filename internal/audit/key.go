@@ -82,9 +82,7 @@ func (e *Key) coDealer(k *coder) {
 
 func (e *Key) wraps(k *coder) {
 	n := k.count8("wraps", len(e.Wraps))
-	if n < 1 || n > MaxAuditors {
-		k.fail("wraps", fmt.Sprintf("1 to %d auditors", MaxAuditors))
-	}
+	k.within("wraps", n, 1, MaxAuditors, "1 to %d auditors")
 	size := 0
 	if kem, ok := KEMOf(e.Public); ok {
 		size = kem.Wrap()
@@ -135,9 +133,7 @@ func (c *Credential) row(k *coder) {
 	code(k, "role", &c.Role, &codesOfRole)
 	k.name("identity", &c.Identity)
 	n := k.count16("tables", len(c.Tables))
-	if n > MaxTables {
-		k.fail("tables", fmt.Sprintf("at most %d", MaxTables))
-	}
+	k.within("tables", n, 0, MaxTables, "at most %d")
 	list(k, n, &c.Tables, func(table, before *string) {
 		k.name("table", table)
 		if before != nil && *before >= *table {

@@ -116,12 +116,6 @@ func (k *coder) publicKey(field string, v *[]byte) {
 	}
 }
 
-// CheckSealingKey refuses what is no public key that can be sealed to (ParseSealingKey).
-func CheckSealingKey(public []byte) error {
-	_, _, err := ParseSealingKey(public)
-	return err
-}
-
 // ParseSealingKey reads a public key that can be sealed to, type byte first: a point of P-256
 // other than infinity, behind which a hybrid key has one of ML-KEM-768 in its canonical
 // encoding. A type that this version does not know is ErrUnknown.

@@ -222,7 +222,7 @@ func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 	if k.Subject != audit.SubjectDisclosure {
 		return nil, fmt.Errorf("%w: a key entry of subject %s", ErrNoWrap, k.Subject)
 	}
-	if err := audit.CheckSealingKey(k.Public); err != nil {
+	if _, _, err := audit.ParseSealingKey(k.Public); err != nil {
 		return nil, err
 	}
 	id := a.ID()

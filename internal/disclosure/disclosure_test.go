@@ -226,7 +226,7 @@ func TestRefusedKeys(t *testing.T) {
 		{"zero", append([]byte{1, 4}, make([]byte, 64)...), audit.ErrMalformed},
 		{"a byte too many", append(bytes.Clone(good), 0), audit.ErrMalformed},
 	} {
-		if err := audit.CheckSealingKey(c.public); !errors.Is(err, c.want) {
+		if _, _, err := audit.ParseSealingKey(c.public); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		if _, err := Seal(c.public, origin, 1, [32]byte{}, []byte{1}); !errors.Is(err, c.want) {
@@ -241,7 +241,7 @@ func TestRefusedKeys(t *testing.T) {
 		}
 	}
 	for _, k := range [][]byte{good, hybrid} {
-		if err := audit.CheckSealingKey(k); err != nil {
+		if _, _, err := audit.ParseSealingKey(k); err != nil {
 			t.Error(err)
 		}
 	}

@@ -198,7 +198,7 @@ func ReadAuditorPublic(path string) ([]byte, error) {
 	}
 	public, err := decodeLine(b, auditorPublicPrefix)
 	if err == nil {
-		err = audit.CheckSealingKey(public)
+		_, _, err = audit.ParseSealingKey(public)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a public auditor key: %s holds no %q and a public key in base64: %w", path,
@@ -210,7 +210,7 @@ func ReadAuditorPublic(path string) ([]byte, error) {
 // WriteAuditorPublic creates a file with a public auditor key and mode 0644. An
 // existing file is an error that matches fs.ErrExist.
 func WriteAuditorPublic(path string, public []byte) error {
-	if err := audit.CheckSealingKey(public); err != nil {
+	if _, _, err := audit.ParseSealingKey(public); err != nil {
 		return err
 	}
 	return process.CreateFile(path, []byte(AuditorLine(public)+"\n"), modePublic)
