@@ -32,7 +32,7 @@ type cli struct {
 
 	Ledger    host.LedgerCmd    `cmd:"" group:"Set up and run: operator" help:"Create and list ledgers."`
 	Migrate   host.MigrateCmd   `cmd:"" group:"Set up and run: operator" help:"Create or change the tables of a database."`
-	Serve     serveCmd          `cmd:"" group:"Set up and run: operator" help:"Run the daemon."`
+	Serve     serveCmd          `cmd:"" group:"Set up and run: operator" help:"Run the daemon." example:"shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled/shuffled.toml"`
 	Token     host.TokenCmd     `cmd:"" group:"Set up and run: operator" help:"Create, list and revoke API tokens."`
 	Act       host.ActCmd       `cmd:"" group:"Set up and run: operator" help:"Change with signatures of administrators: keys, policies, auditors, switches, the latch, admins."`
 	Key       host.KeyCmd       `cmd:"" group:"Set up and run: operator" help:"Generate and show keys."`
@@ -48,7 +48,7 @@ type cli struct {
 	Batch    operate.BatchCmd    `cmd:"" group:"Play: back end, floor" help:"Send many shuffles, draws, mixes, deals, reveals and closes in one request."`
 	Show     operate.ShowCmd     `cmd:"" group:"Play: back end, floor" help:"Show a shuffle, or write its transcript to a file."`
 	Takeover operate.TakeoverCmd `cmd:"" group:"Play: back end, floor" help:"Become the owner of another identity's shuffle."`
-	Decks    operate.DecksCmd    `cmd:"" group:"Play: back end, floor" help:"List the decks that a running daemon knows by name."`
+	Decks    operate.DecksCmd    `cmd:"" group:"Play: back end, floor" help:"List the decks that a running daemon knows by name." example:"shuffled decks"`
 	Terms    operate.TermsCmd    `cmd:"" group:"Play: back end, floor" help:"Put documents that say what values mean: wheels and pay tables."`
 	Tickets  ticket.Cmd          `cmd:"" group:"Play: back end, floor" help:"Hash a list of tickets, prove a ticket, check a proof."`
 

@@ -36,10 +36,6 @@ type serveCmd struct {
 	ClearFork string `name:"clear-co-dealer" placeholder:"REASON" help:"Clear the latch of a co-dealer that showed two histories. The reason is logged. The files with what was seen of the co-dealer are kept under other names."`
 }
 
-func (serveCmd) Help() string {
-	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled/shuffled.toml"
-}
-
 func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passed) error {
 	cfg, err := c.Load()
 	if err != nil {

@@ -66,7 +66,7 @@ func (s Streams) List(rows [][]any) error {
 // Program is a command line.
 type Program struct {
 	Name, Description string
-	Grammar           any // pointer to a struct for kong
+	Grammar           any // pointer to a struct for kong, whose commands may have the tag example
 
 	// Before is called when the command line is parsed, and before the command runs. Its result is an argument
 	// of the command. Its error ends the program.
@@ -88,6 +88,7 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 		kong.Exit(func(c int) { code = c }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(bind...),
+		kong.PostBuild(func(k *kong.Kong) error { return kong.Visit(k.Model, exemplify) }),
 	)
 	if err != nil {
 		return report(s.Err, err)
@@ -104,6 +105,14 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 		return report(s.Err, err)
 	}
 	return report(s.Err, parsed.Run(before))
+}
+
+// exemplify shows the tag example of a command in its help. It is for commands whose help has no more to say.
+func exemplify(node kong.Visitable, next kong.Next) error {
+	if n, ok := node.(*kong.Node); ok && n.Tag.Has("example") {
+		n.Detail = "Example:\n  " + n.Tag.Get("example")
+	}
+	return next(nil)
 }
 
 // parserWords are messages of the parser, and the words for people that replace them.

@@ -27,7 +27,7 @@ import (
 
 // AuditCmd is shuffled audit.
 type AuditCmd struct {
-	Export auditExportCmd `cmd:"" help:"Write a ledger with its proofs to a directory, a bundle, which is also a mirror of the log."`
+	Export auditExportCmd `cmd:"" help:"Write a ledger with its proofs to a directory, a bundle, which is also a mirror of the log." example:"shuffled audit export --database postgres://shuffled_reader@db/shuffled --ledger main --from 2026-11 --to 2026-11 --out ./main-bundle"`
 	Verify auditVerifyCmd `cmd:"" help:"Check a bundle, offline: every entry, every rule, every disclosed shuffle."`
 	Attest auditAttestCmd `cmd:"" help:"Check a bundle, and sign a statement for each shuffle whose tape an auditor's key opens: its order is right."`
 	Fsck   auditFsckCmd   `cmd:"" help:"Check the rows of a database, alongside a running daemon: every column of every table of evidence."`
@@ -40,10 +40,6 @@ type auditExportCmd struct {
 	From   string `placeholder:"TIME" help:"Beginning of the period that the report is about: a month, a day (UTC) or RFC 3339. The export itself always begins at entry 0."`
 	To     string `placeholder:"TIME" help:"End of the period. A month or day given here is part of it."`
 	JSON   bool   `name:"json" help:"Print JSON."`
-}
-
-func (auditExportCmd) Help() string {
-	return "Example:\n  shuffled audit export --database postgres://shuffled_reader@db/shuffled --ledger main --from 2026-11 --to 2026-11 --out ./main-bundle"
 }
 
 func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {

@@ -25,7 +25,7 @@ type ActCmd struct {
 	Do     actDoCmd     `cmd:"" help:"Show an act, sign it as an administrator, and submit it or write it to a file."`
 	Sign   actSignCmd   `cmd:"" help:"Show an act, and sign it as another administrator."`
 	Submit actSubmitCmd `cmd:"" help:"Submit a signed act, which then takes effect or waits."`
-	List   actListCmd   `cmd:"" help:"List the administrators, the acts that need two of them, and the acts that wait."`
+	List   actListCmd   `cmd:"" help:"List the administrators, the acts that need two of them, and the acts that wait." example:"shuffled act list --ledger main"`
 }
 
 // standing is what a ledger says of its administrators, and of the acts that wait and have not expired.
@@ -95,8 +95,6 @@ func personsOf(told *client.Acts) (p ledger.Persons, err error) {
 type actListCmd struct {
 	tokenFlags
 }
-
-func (actListCmd) Help() string { return "Example:\n  shuffled act list --ledger main" }
 
 func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 	p, err := c.standing(ctx, s)

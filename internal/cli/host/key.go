@@ -14,9 +14,9 @@ import (
 
 // KeyCmd is shuffled key.
 type KeyCmd struct {
-	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a ledger, a sealing key, or the key of a witness, auditor or administrator."`
-	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
-	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a ledger, a sealing key, or the key of a witness, auditor or administrator." example:"shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled key generate auditor --out auditor.key"`
+	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file." example:"shuffled key show shuffled-data/main.key"`
+	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history." example:"shuffled key list --url https://cards.example.com --ledger main"`
 }
 
 type keyGenerateCmd struct {
@@ -27,10 +27,6 @@ type keyGenerateCmd struct {
 	Agent      string `type:"path" placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the socket of the agent. The file then only names the key, and is not secret. For a sealing key: the socket of shuffled-agent, which seals the file under its -wrap key."`
 	SSH        string `name:"ssh-public" placeholder:"FILE" help:"With --agent: the public half, ssh-ed25519, as ssh-keygen or ssh-add -L writes it."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
-}
-
-func (keyGenerateCmd) Help() string {
-	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled key generate auditor --out auditor.key"
 }
 
 func (c keyGenerateCmd) Run(s term.Streams) error {
@@ -155,8 +151,6 @@ type keyShowCmd struct {
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted file."`
 	JSON       bool   `name:"json" help:"Print JSON."`
 }
-
-func (keyShowCmd) Help() string { return "Example:\n  shuffled key show shuffled-data/main.key" }
 
 // shownKey is what `key show` says.
 type shownKey struct {

@@ -15,10 +15,6 @@ import (
 
 type keyListCmd struct{ remote.Flags }
 
-func (keyListCmd) Help() string {
-	return "Example:\n  shuffled key list --url https://cards.example.com --ledger main"
-}
-
 func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
 	return remote.Ask(ctx, &c.Flags, s,
 		func(d *client.Client) (*client.Keys, error) { return d.Keys(ctx) },

@@ -23,16 +23,14 @@ import (
 
 // LedgerCmd is shuffled ledger.
 type LedgerCmd struct {
-	Create ledgerCreateCmd `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
-	List   ledgerListCmd   `cmd:"" help:"List the ledgers of every database of a configuration."`
+	Create ledgerCreateCmd `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark." example:"shuffled ledger create --name main --origin cards.example.com/ledger-1 --house casino --production --policy witnesses.policy --mix slots,beacon,cut"`
+	List   ledgerListCmd   `cmd:"" help:"List the ledgers of every database of a configuration." example:"shuffled ledger list --data ./shuffled-data"`
 }
 
 type ledgerListCmd struct {
 	place.Flags
 	JSON bool `name:"json" help:"Print JSON."`
 }
-
-func (ledgerListCmd) Help() string { return "Example:\n  shuffled ledger list --data ./shuffled-data" }
 
 // listedLedger is a line of `ledger list`.
 type listedLedger struct {
@@ -94,16 +92,12 @@ func listLedger(ctx context.Context, store ledger.Store, info ledger.Info) (list
 
 // MigrateCmd is shuffled migrate.
 type MigrateCmd struct {
-	Up migrateUpCmd `cmd:"" help:"Create the tables, or bring them to the newest version."`
+	Up migrateUpCmd `cmd:"" help:"Create the tables, or bring them to the newest version." example:"shuffled migrate up --database postgres://owner@db/shuffled"`
 }
 
 type migrateUpCmd struct {
 	place.Flags
 	NoGuards bool `help:"Make the tables without the triggers that guard them, for a database engine that has no such triggers."`
-}
-
-func (migrateUpCmd) Help() string {
-	return "Example:\n  shuffled migrate up --database postgres://owner@db/shuffled"
 }
 
 func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {

@@ -44,10 +44,6 @@ type ledgerCreateCmd struct {
 	JSON       bool          `name:"json" help:"Print JSON."`
 }
 
-func (ledgerCreateCmd) Help() string {
-	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --house casino --production --policy witnesses.policy --mix slots,beacon,cut"
-}
-
 func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err := c.settleDisclosure(); err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 type TokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Create a token and print it once, or let a client certificate stand for a token."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens and certificates of a ledger."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id." example:"shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s --reason \"left the house\""`
 }
 
 // tokenFlags say where the ledger is: served by a running daemon, or in a data directory that no daemon serves.
@@ -206,10 +206,6 @@ type tokenRevokeCmd struct {
 	tokenFlags
 	ID      string `arg:"" help:"Public id, tok_… or crt_…"`
 	Because string `name:"reason" default:"revoked by an operator" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever."`
-}
-
-func (tokenRevokeCmd) Help() string {
-	return "Example:\n  shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s --reason \"left the house\""
 }
 
 func (c tokenRevokeCmd) Run(ctx context.Context, s term.Streams) error {

@@ -26,7 +26,7 @@ import (
 
 // WitnessCmd is shuffled witness.
 type WitnessCmd struct {
-	Serve witnessServeCmd `cmd:"" help:"Cosign the checkpoints of ledgers that only grow."`
+	Serve witnessServeCmd `cmd:"" help:"Cosign the checkpoints of ledgers that only grow." example:"shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled witness serve --key witness.key --state ./witness-state --log \"$(cat main.vkey)\""`
 }
 
 type witnessServeCmd struct {
@@ -42,12 +42,6 @@ type witnessServeCmd struct {
 	TLSCert    string   `name:"tls-cert" placeholder:"FILE" help:"Serve TLS with this certificate."`
 	TLSKey     string   `name:"tls-key" placeholder:"FILE" help:"Private key of the certificate."`
 	JSON       bool     `name:"json" help:"Print JSON, and log JSON lines."`
-}
-
-func (witnessServeCmd) Help() string {
-	return "Example:\n" +
-		"  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n" +
-		"  shuffled witness serve --key witness.key --state ./witness-state --log \"$(cat main.vkey)\""
 }
 
 func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {

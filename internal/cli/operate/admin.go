@@ -14,7 +14,7 @@ import (
 // KillCmd is shuffled kill.
 type KillCmd struct {
 	Set  killSetCmd  `cmd:"" help:"Stop new shuffles: in the whole ledger, at a table, or from a deck."`
-	List killListCmd `cmd:"" help:"List the kill switches that are set."`
+	List killListCmd `cmd:"" help:"List the kill switches that are set." example:"shuffled kill list --token-file admin.token"`
 }
 
 type killSetCmd struct {
@@ -60,8 +60,6 @@ func (c *killSetCmd) Run(ctx context.Context, s term.Streams) error {
 
 type killListCmd struct{ remote.Flags }
 
-func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
-
 func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.Switch, error) {
 		list, err := d.Switches(ctx)
@@ -87,14 +85,12 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 
 // TableCmd is shuffled table.
 type TableCmd struct {
-	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle, as an administrator."`
+	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle, as an administrator." example:"shuffled table open poker-7 --token-file admin.token"`
 	Close tableCloseCmd `cmd:"" help:"Close a table, as an administrator: it gets no new shuffle, and what was not dealt from is set aside."`
-	List  tableListCmd  `cmd:"" help:"List the tables with their open shuffles."`
+	List  tableListCmd  `cmd:"" help:"List the tables with their open shuffles." example:"shuffled table list --token-file dealer.token"`
 }
 
 type tableListCmd struct{ remote.Flags }
-
-func (tableListCmd) Help() string { return "Example:\n  shuffled table list --token-file dealer.token" }
 
 func (c *tableListCmd) Run(ctx context.Context, s term.Streams) error {
 	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (all []client.TableState, err error) {
@@ -126,8 +122,6 @@ func (c *tableListCmd) Run(ctx context.Context, s term.Streams) error {
 // DecksCmd is shuffled decks.
 type DecksCmd struct{ remote.Flags }
 
-func (DecksCmd) Help() string { return "Example:\n  shuffled decks" }
-
 func (c *DecksCmd) Run(ctx context.Context, s term.Streams) error {
 	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.PublishedDeck, error) { return d.Decks(ctx) },
 		func(all []client.PublishedDeck) error {
@@ -153,10 +147,6 @@ func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.Tabl
 
 type tableOpenCmd struct{ tableFlags }
 
-func (tableOpenCmd) Help() string {
-	return "Example:\n  shuffled table open poker-7 --token-file admin.token"
-}
-
 func (c *tableOpenCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.TableRequestActionOpen, "open")
 }
@@ -176,17 +166,13 @@ func (c *tableCloseCmd) Run(ctx context.Context, s term.Streams) error {
 
 // AccessCmd is shuffled access.
 type AccessCmd struct {
-	List accessListCmd `cmd:"" help:"List what regulators and administrators asked for."`
+	List accessListCmd `cmd:"" help:"List what regulators and administrators asked for." example:"shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"`
 }
 
 type accessListCmd struct {
 	remote.Flags
 	From string `placeholder:"TIME" help:"Requests at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
 	To   string `placeholder:"TIME" help:"Requests before this time."`
-}
-
-func (accessListCmd) Help() string {
-	return "Example:\n  shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"
 }
 
 func (c *accessListCmd) Run(ctx context.Context, s term.Streams) (err error) {
