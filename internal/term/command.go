@@ -63,6 +63,15 @@ func (s Streams) List(rows [][]any) error {
 	return w.Flush()
 }
 
+// Answer writes what a command found: v as JSON, or the text for people.
+func (s Streams) Answer(asJSON bool, v any, format string, args ...any) error {
+	if asJSON {
+		return PrintJSON(s.Out, v)
+	}
+	_, err := fmt.Fprintf(s.Out, format, args...)
+	return err
+}
+
 // Program is a command line.
 type Program struct {
 	Name, Description string

@@ -132,16 +132,13 @@ type Exported struct {
 }
 
 func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) error {
-	if c.JSON {
-		return term.PrintJSON(s.Out, Exported{c.Out, of.Name, of.Origin, r})
-	}
 	more := "nothing new"
 	if r.Added > 0 {
 		more = term.Counted(r.Added) + " new"
 	}
-	_, err := fmt.Fprintf(s.Out, "%s: ledger %s, %s entries (%s), %s cosigned checkpoints\n",
+	return s.Answer(c.JSON, Exported{c.Out, of.Name, of.Origin, r},
+		"%s: ledger %s, %s entries (%s), %s cosigned checkpoints\n",
 		term.Visible(c.Out), of.Name, term.Counted(r.Size), more, term.Counted(r.Cosigned))
-	return err
 }
 
 // parsePeriod reads --from and --to, as UTC milliseconds. A time that is not given is 0.

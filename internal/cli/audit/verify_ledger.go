@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"time"
@@ -163,16 +162,11 @@ func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) 
 }
 
 // printed prints a report as JSON or as text.
-func printed(s term.Streams, asJSON bool, report any, text string) (err error) {
-	if asJSON {
-		err = term.PrintJSON(s.Out, report)
-	} else {
-		_, err = io.WriteString(s.Out, text)
+func printed(s term.Streams, asJSON bool, report any, text string) error {
+	if err := s.Answer(asJSON, report, "%s", text); err != nil {
+		return fmt.Errorf("printing the report: %w", err)
 	}
-	if err != nil {
-		err = fmt.Errorf("printing the report: %w", err)
-	}
-	return err
+	return nil
 }
 
 // judgement is the error with which a command ends after a verdict.

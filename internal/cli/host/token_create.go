@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -53,18 +54,11 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return fmt.Errorf("creating the token: %w", err)
 	}
-	switch {
-	case c.JSON:
-		return term.PrintJSON(s.Out, struct {
-			ID    string `json:"id"`
-			Token string `json:"token,omitempty"` // none for a certificate
-		}{body.ID, string(bearer.Bytes())})
-	case c.Certificate != "":
-		_, err = fmt.Fprintln(s.Out, body.ID)
-	default:
-		_, err = fmt.Fprintf(s.Out, "%s\n", bearer.Bytes())
-	}
-	return err
+	token := string(bearer.Bytes())
+	return s.Answer(c.JSON, struct {
+		ID    string `json:"id"`
+		Token string `json:"token,omitempty"` // none for a certificate
+	}{body.ID, token}, "%s\n", cmp.Or(token, body.ID))
 }
 
 // credential makes the credential that was asked for. bearer is empty for a certificate.

@@ -190,13 +190,9 @@ func (c witnessServeCmd) greet(s term.Streams, w *witness.Witness, logs []note.V
 	}
 	slices.Sort(told.Logs)
 	told.Logs = slices.Compact(told.Logs)
-	if c.JSON {
-		return term.PrintJSON(s.Out, told)
-	}
-	_, err := fmt.Fprintf(s.Out, `shuffled witnesses %s at %s
+	return s.Answer(c.JSON, told, `shuffled witnesses %s at %s
   state         %s
   verifier key  %s
   policy line   %s
 `, strings.Join(told.Logs, ", "), told.URL, told.State, told.VKey, told.PolicyLine)
-	return err
 }

@@ -48,12 +48,9 @@ func (c slotNewCmd) Run(s term.Streams) error {
 		Value []byte `json:"value"`
 		Hash  []byte `json:"hash"`
 	}{value[:], hash[:]}
-	if c.JSON {
-		return term.PrintJSON(s.Out, out)
-	}
-	_, err := fmt.Fprintf(s.Out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
+	return s.Answer(c.JSON, out,
+		"value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
 		base64.StdEncoding.EncodeToString(out.Value), base64.StdEncoding.EncodeToString(out.Hash))
-	return err
 }
 
 // maxSlotFile bounds a file with a slot, in bytes. slot new prints less.

@@ -59,14 +59,10 @@ func (c *rootCmd) Run(s term.Streams) error {
 		return err
 	}
 	root := base64.StdEncoding.EncodeToString(found.Root[:])
-	if c.JSON {
-		return term.PrintJSON(s.Out, struct {
-			Count uint64 `json:"count"`
-			Root  string `json:"root"`
-		}{found.Count, root})
-	}
-	_, err = fmt.Fprintf(s.Out, "count %d\nroot %s\n", found.Count, root)
-	return err
+	return s.Answer(c.JSON, struct {
+		Count uint64 `json:"count"`
+		Root  string `json:"root"`
+	}{found.Count, root}, "count %d\nroot %s\n", found.Count, root)
 }
 
 // Walk hashes the list, and shows its progress.
