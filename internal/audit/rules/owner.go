@@ -175,10 +175,9 @@ func (s *State) applyCredential(c *audit.Credential, index uint64, now int64) {
 	s.holders.changes++
 	s.push(func() { s.holders.changes++ })
 	if c.Kind == audit.CredentialRevoked {
-		h := s.holders.known[c.ID]
-		before := h.Revoked
-		s.push(func() { h.Revoked = before })
+		h := *s.holders.known[c.ID]
 		h.Revoked = max(now, 1)
+		set(s, s.holders.known, c.ID, &h, true)
 		return
 	}
 	set(s, s.holders.known, c.ID, &Holder{Credential: *c, Index: index, Created: now}, true)
