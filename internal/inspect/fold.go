@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -39,7 +40,7 @@ type fold struct {
 type play struct {
 	live   map[uint64]*live // open ones by id
 	held   *closing         // the last shuffle of a chain, until its ancestors are disclosed
-	checks map[beaconValue]roundCheck
+	checks *lru.Cache[beaconValue, roundCheck]
 	noDeck map[[32]byte]bool // decks and documents of terms that were named as faults
 	seen   seen
 }

@@ -22,21 +22,20 @@ const deckMemory = 1 << 16
 // memory remembers what was read under a hash. All workers share it.
 type memory[T any] = lru.Cache[[32]byte, func() (T, error)]
 
-// remembered returns what is known under a hash. from reads it, if nobody did before.
-func remembered[T any](m *memory[T], hash [32]byte, from func() (T, error)) (T, error) {
-	from = sync.OnceValues(from)
-	if known, ok, _ := m.PeekOrAdd(hash, from); ok {
-		from = known
+// remembered returns what a memory has for a key, which is now from if it had nothing.
+func remembered[K comparable, F any](m *lru.Cache[K, F], key K, from F) F {
+	if known, ok, _ := m.PeekOrAdd(key, from); ok {
+		return known
 	}
-	return from()
+	return from
 }
 
 // checkDeck returns what is wrong with the deck that a commit of cards names, as a *Damage.
 func (r *run) checkDeck(ctx context.Context, c *audit.Context) error {
-	cards, err := remembered(r.decks, c.DeckHash, func() (int, error) {
+	cards, err := remembered(r.decks, c.DeckHash, sync.OnceValues(func() (int, error) {
 		deck, err := r.src.Deck(ctx, c.DeckHash)
 		return deck.Len(), err
-	})
+	}))()
 	if err == nil && c.Parent == nil && cards != c.Recipe.Cards {
 		err = &Damage{fault(CodeDeck, "", "a shuffle of %d cards of a deck of %d", c.Recipe.Cards, cards)}
 	}
@@ -48,7 +47,7 @@ func (r *run) checkTerms(ctx context.Context, c *audit.Context) error {
 	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
 		return nil
 	}
-	document, err := remembered(r.documents, c.Terms.Hash, func() (*terms.Document, error) {
+	document, err := remembered(r.documents, c.Terms.Hash, sync.OnceValues(func() (*terms.Document, error) {
 		b, where, err := r.src.Terms(ctx, c.Terms.Hash)
 		if err != nil {
 			return nil, err
@@ -58,7 +57,7 @@ func (r *run) checkTerms(ctx context.Context, c *audit.Context) error {
 			err = &Damage{fault(CodeTerms, where, "%v", err)}
 		}
 		return read, err
-	})
+	}))()
 	if err != nil {
 		return err
 	}
@@ -204,13 +203,7 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 const checkMemory = 1 << 12
 
 func (f *fold) check(x beaconValue) roundCheck {
-	if f.checks[x] == nil {
-		if len(f.checks) >= checkMemory {
-			clear(f.checks)
-		}
-		f.checks[x] = sync.OnceValue(func() bool { return beacon.Verify(x.round, x.value) == nil })
-	}
-	return f.checks[x]
+	return remembered(f.checks, x, sync.OnceValue(func() bool { return beacon.Verify(x.round, x.value) == nil }))
 }
 
 // mixedForAll reports whether a witnessed shuffle whose beacon holds leaves nothing to the

@@ -85,12 +85,12 @@ func (r *run) begin() (*fold, error) {
 	depth := depthPerWorker * runtime.GOMAXPROCS(0)
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: rules.NewState(), edge: new(edge),
-		play: play{live: make(map[uint64]*live), checks: make(map[beaconValue]roundCheck),
-			noDeck: make(map[[32]byte]bool)},
+		play: play{live: make(map[uint64]*live), noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), conduct: conduct{Paces: make(map[string]*pace)},
 			drawnFrom: make(map[int]bool)},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &trust.Policies{}, due: r.trust.Keys},
 		report:  r.newReport(), faults: newFindings(), judged: newFindings()}
+	f.checks, _ = lru.New[beaconValue, roundCheck](checkMemory)
 	f.report.Tickets.Lists = newLists(r.opts.Tickets)
 	f.publish()
 	var err error
