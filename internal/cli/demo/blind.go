@@ -104,13 +104,10 @@ func (b *blindly) root(ctx context.Context) error {
 		return err
 	}
 	_, err = b.game.Deal(ctx, s, client.DealRequest{First: handFlop, Runs: askedFlop})
-	if err == nil {
-		err = b.finish(ctx, s, client.CloseRequest{Outcome: client.OutcomeCompleted})
-	}
 	if err != nil {
 		return err
 	}
-	v, err := b.judged(ctx, blindFile, s.ID)
+	v, err := b.finish(ctx, s, client.CloseRequest{Outcome: client.OutcomeCompleted}, blindFile)
 	if err != nil {
 		return err
 	}
@@ -202,11 +199,8 @@ func (b *blindly) early(ctx context.Context) error {
 	}
 	b.say("The co-dealer answers. Root knows the flop before the players have bet: %s. His friend would lose, and he has the hand declared void.",
 		strings.Join(cards, ", "))
-	err = b.finish(ctx, s, client.CloseRequest{Outcome: client.OutcomeVoid, Reason: new(client.ReasonCoDealer)})
-	if err != nil {
-		return err
-	}
-	v, err := b.judged(ctx, lookedFile, s.ID)
+	v, err := b.finish(ctx, s, client.CloseRequest{Outcome: client.OutcomeVoid, Reason: new(client.ReasonCoDealer)},
+		lookedFile)
 	if err != nil {
 		return err
 	}
@@ -274,22 +268,22 @@ func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript
 	return a.names(cards), nil
 }
 
-// finish closes a hand, and waits until the witness has cosigned the close.
-func (b *blindly) finish(ctx context.Context, s *client.Committed, req client.CloseRequest) error {
+// finish closes a hand, and waits until the witness has cosigned the close. Then it verifies the hand's file, which
+// must be proved and blind.
+func (b *blindly) finish(ctx context.Context, s *client.Committed, req client.CloseRequest,
+	name string) (*verify.Verdict, error) {
 	closed, err := b.game.Close(ctx, s, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := audit.ParseReceipt(closed.Receipt)
 	if err == nil {
 		_, err = b.game.Cosigned(ctx, r.Index)
 	}
-	return err
-}
-
-// judged verifies a shuffle's file, which must be proved and blind.
-func (b *blindly) judged(ctx context.Context, name string, id uint64) (*verify.Verdict, error) {
-	data, err := b.game.Transcript(ctx, id, "")
+	if err != nil {
+		return nil, err
+	}
+	data, err := b.game.Transcript(ctx, s.ID, "")
 	if err != nil {
 		return nil, err
 	}
