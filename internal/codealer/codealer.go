@@ -146,7 +146,7 @@ type peer struct {
 	client *client.Client // nil: none was made yet
 	pools  map[string]*pool
 
-	check checking
+	checkDue, checkBusy atomic.Bool // of checkSoon
 }
 
 // at returns a co-dealer, and a client with the policy that is pinned now.

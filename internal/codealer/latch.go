@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"shuffled/client"
@@ -100,19 +99,16 @@ func Clear(state string, now time.Time) (cleared bool, err error) {
 	return true, nil
 }
 
-// checking is the state of checkSoon.
-type checking struct{ due, busy atomic.Bool }
-
 // checkSoon has the client check, in the background, that the co-dealer's ledger only grew. The deal does not wait for
 // that. If two checkpoints contradict each other, the latch is set, and no further deal is asked for.
 func (p *peer) checkSoon(to *client.Client) {
-	p.check.due.Store(true)
-	if !p.check.busy.CompareAndSwap(false, true) {
+	p.checkDue.Store(true)
+	if !p.checkBusy.CompareAndSwap(false, true) {
 		return
 	}
 	p.all.group.Go(func() {
-		defer p.check.busy.Store(false)
-		for p.check.due.Swap(false) {
+		defer p.checkBusy.Store(false)
+		for p.checkDue.Swap(false) {
 			ctx, cancel := context.WithTimeout(p.all.running, callTimeout)
 			err := to.Check(ctx)
 			cancel()

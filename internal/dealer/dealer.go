@@ -65,7 +65,7 @@ type Dealer struct {
 	cfg       Config
 	shuffles  *record.Reader
 	blind     *blind.Sides
-	underway  singleflight                          // requests for commits, by key tag
+	underway  sync.Map                              // by key tag: a chan struct{}, closed and removed at its answer
 	newestKey atomic.Pointer[ledger.Disclosure]     // for disclosure; other daemons may have written since
 	keyTurn   *semaphore.Weighted                   // held to ask the ledger for a disclosure key or to make one
 	wheels    *lru.Cache[[32]byte, *terms.Document] // that were read, by hash
@@ -101,22 +101,17 @@ const maxWheels = 64
 // Shuffles reads the shuffles of the ledger.
 func (d *Dealer) Shuffles() *record.Reader { return d.shuffles }
 
-// singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
-// in the ledger. Unlike the package of x/sync of that name it shares no result: a copy may be
-// another request under the same key, its caller may leave, and its answer says that it is a
-// repeated one. Copies at another daemon do not wait; the ledger keeps them apart.
-type singleflight struct {
-	underway sync.Map // by key tag: a chan struct{}, closed and removed when the request is answered
-}
-
-// begin waits for its turn under the tag, until the queue deadline of ctx. The caller must call end.
-func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+// alone lets one request for a commit under a key go at a time. It waits for its turn under the tag, until the queue
+// deadline of ctx; the caller must call end. A copy then finds the answer in the ledger. Unlike singleflight of x/sync
+// it shares no result: a copy may be another request under the same key, its caller may leave, and its answer says that
+// it is a repeated one. Copies at another daemon do not wait; the ledger keeps them apart.
+func (d *Dealer) alone(ctx context.Context, tag [32]byte) (end func(), err error) {
 	done := make(chan struct{})
 	for {
-		ahead, waits := f.underway.LoadOrStore(tag, done)
+		ahead, waits := d.underway.LoadOrStore(tag, done)
 		if !waits {
 			return func() {
-				f.underway.Delete(tag)
+				d.underway.Delete(tag)
 				close(done)
 			}, nil
 		}

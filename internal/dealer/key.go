@@ -91,7 +91,7 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *co
 	}
 	a.request = requestHash(a.made)
 	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
-	end, err := d.underway.begin(ctx, a.tag)
+	end, err := d.alone(ctx, a.tag)
 	if err != nil {
 		return api.Shuffle{}, err
 	}

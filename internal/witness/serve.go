@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -32,7 +33,7 @@ func (w *Witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		rw.Write(a.body)
 	}
-	w.metrics.requests.WithLabelValues(a.route, strconv.Itoa(a.status)).Inc()
+	w.requests.WithLabelValues(a.route, strconv.Itoa(a.status)).Inc()
 	w.record(r, a, time.Since(begin))
 }
 
@@ -143,33 +144,26 @@ func (w *Witness) record(r *http.Request, a answer, took time.Duration) {
 	w.log.LogAttrs(r.Context(), level, "request", fields...)
 }
 
-// metrics are the figures of one witness.
-type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec // by route and status
-}
-
-func newMetrics(w *Witness) metrics {
-	m := metrics{prometheus.NewRegistry(), prometheus.NewCounterVec(prometheus.CounterOpts{
+// measure makes the figures of the witness.
+func (w *Witness) measure() {
+	w.registry = prometheus.NewRegistry()
+	of := promauto.With(w.registry)
+	w.requests = of.NewCounterVec(prometheus.CounterOpts{
 		Name: "shuffled_witness_requests_total", Help: "Requests answered, by route and status.",
-	}, []string{"route", "status"})}
-	m.registry.MustRegister(m.requests)
+	}, []string{"route", "status"})
 	for _, l := range w.logs {
 		labels := prometheus.Labels{"origin": l.origin}
-		m.registry.MustRegister(
-			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "shuffled_witness_size", Help: "Size of the newest cosigned checkpoint.", ConstLabels: labels,
-			}, func() float64 { return float64(l.newest().N) }),
-			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "shuffled_witness_cosigned_timestamp_seconds",
-				Help: "Time of the newest cosignature, 0 before the first.", ConstLabels: labels,
-			}, func() float64 { return float64(l.newest().time) }),
-		)
+		of.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "shuffled_witness_size", Help: "Size of the newest cosigned checkpoint.", ConstLabels: labels,
+		}, func() float64 { return float64(l.newest().N) })
+		of.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "shuffled_witness_cosigned_timestamp_seconds",
+			Help: "Time of the newest cosignature, 0 before the first.", ConstLabels: labels,
+		}, func() float64 { return float64(l.newest().time) })
 	}
-	return m
 }
 
 // Metrics returns the handler of /metrics, for a listener of the operator's.
 func (w *Witness) Metrics() http.Handler {
-	return promhttp.HandlerFor(w.metrics.registry, promhttp.HandlerOpts{DisableCompression: true})
+	return promhttp.HandlerFor(w.registry, promhttp.HandlerOpts{DisableCompression: true})
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"filippo.io/torchwood"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -56,7 +57,8 @@ type Witness struct {
 	now      func() time.Time
 	log      *slog.Logger
 	slots    chan struct{} // requests under way
-	metrics  metrics
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec // by route and status
 }
 
 // witnessed is one log and what the witness remembers of it.
@@ -110,7 +112,7 @@ func Open(cfg Config) (*Witness, error) {
 	for origin := range state {
 		w.log.Warn("a log with state is not configured", "origin", origin)
 	}
-	w.metrics = newMetrics(w)
+	w.measure()
 	return w, nil
 }
 
