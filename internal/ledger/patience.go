@@ -76,7 +76,7 @@ func IsReader(ctx context.Context) bool { return ctx.Value(readerKey{}) != nil }
 
 // Apart holds a thing that work waits for twice, so that readers take nothing from dealers: once for
 // the work of readers, once for all other work. Of alone decides which of the two work uses: the
-// connections of a store, the questions of a dealer to the store, and the reads of tiles are each Apart.
+// connections of a store, the questions to it, and the reads of tiles are each Apart.
 type Apart[T any] struct{ dealers, readers T }
 
 // NewApart returns both.

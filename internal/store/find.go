@@ -25,13 +25,15 @@ type (
 	shuffleLoader = loader[shuffleKey, []ledger.Row]
 )
 
+func (k tagKey) in() ledger.ID     { return k.of }
+func (k shuffleKey) in() ledger.ID { return k.of }
+
 // tagLoaders return what finds commits by key tags. A dealer's question does not wait for a stranger's.
 func tagLoaders(db DB) ledger.Apart[*tagLoader] {
-	ask := func(ctx context.Context, keys map[tagKey]bool) (map[tagKey]ledger.Row, error) {
-		var ids []int64
-		var tags [][]byte
-		for k := range keys {
-			ids, tags = append(ids, int64(k.of)), append(tags, k.tag[:])
+	ask := func(ctx context.Context, keys []tagKey) (map[tagKey]ledger.Row, error) {
+		ids, tags := make([]int64, len(keys)), make([][]byte, len(keys))
+		for i := range keys {
+			ids[i], tags[i] = int64(keys[i].of), keys[i].tag[:]
 		}
 		found := make(map[tagKey]ledger.Row)
 		err := db.Query(ctx, db.ByKeyTags, []any{ids, tags}, func(row Scanner) error {
@@ -46,18 +48,22 @@ func tagLoaders(db DB) ledger.Apart[*tagLoader] {
 
 // shuffleLoaders return what finds the entries of shuffles, those of one in order.
 func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*shuffleLoader] {
-	ask := func(ctx context.Context, keys map[shuffleKey]bool) (map[shuffleKey][]ledger.Row, error) {
-		var ledgers, ids []int64
-		for k := range keys {
-			ledgers, ids = append(ledgers, int64(k.of)), append(ids, int64(k.id))
+	ask := func(ctx context.Context, keys []shuffleKey) (map[shuffleKey][]ledger.Row, error) {
+		ledgers, ids := make([]int64, len(keys)), make([]int64, len(keys))
+		for i, k := range keys {
+			ledgers[i], ids[i] = int64(k.of), int64(k.id)
 		}
-		found := make(map[shuffleKey][]ledger.Row)
+		found, locked := make(map[shuffleKey][]ledger.Row), false
 		err := db.Shuffles(ctx, s, []any{ledgers, ids}, func(row Scanner) error {
 			of, r, err := ScanRow(row)
 			k := shuffleKey{of, cmp.Or(r.Shuffle, r.Index)} // of a commit its own index
-			found[k] = append(found[k], r)
+			found[k], locked = append(found[k], r), locked || r.Shuffle == 0
 			return err
 		})
+		if err == nil && s == ledger.Durable && !locked {
+			// No commit was found, so no head was locked: a server that was left behind in a failover lacks rows, too.
+			err = db.Query(ctx, SQLBarrier, []any{ledgers}, func(Scanner) error { return nil })
+		}
 		return found, err
 	}
 	return ledger.NewApart(&shuffleLoader{most: maxShuffles, ask: ask}, &shuffleLoader{most: maxShuffles, ask: ask})
@@ -69,13 +75,16 @@ func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) 
 	for i, tag := range tags {
 		keys[i] = tagKey{id, tag}
 	}
-	found, err := c.tags.Of(ctx).find(ctx, keys)
+	found, err := c.tags.Of(ctx).find(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range keys {
 		if r, ok := found[k]; ok {
 			rows = append(rows, r)
 		}
 	}
-	return rows, err
+	return rows, nil
 }
 
 // TakenSlots implements [ledger.Finder].
@@ -153,19 +162,15 @@ func (c *Common) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.S
 	for i, shuffle := range shuffles {
 		keys[i] = shuffleKey{id, shuffle}
 	}
-	found, err := c.shuffles[standing].Of(ctx).find(ctx, keys)
+	found, err := c.shuffles[standing].Of(ctx).find(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
-	list, missing := make([][]ledger.Row, len(shuffles)), false
+	list := make([][]ledger.Row, len(shuffles))
 	for i, k := range keys {
-		if list[i] = found[k]; len(list[i]) == 0 || list[i][0].Index != k.id {
-			list[i], missing = nil, true // no commit has this index
+		if rows := found[k]; len(rows) > 0 && rows[0].Index == k.id { // else no commit has this index
+			list[i] = rows
 		}
-	}
-	if missing && standing == ledger.Durable {
-		// No row was found, so none was locked: a server that was left behind in a failover lacks rows, too.
-		return list, c.db.Query(ctx, SQLBarrier, []any{int64(id)}, func(Scanner) error { return nil })
 	}
 	return list, nil
 }

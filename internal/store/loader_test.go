@@ -11,34 +11,55 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestLoaderShares: what is asked for while the database is busy is one question, with each key once. It has more keys
-// than a question may have only if one look-up has them.
+// number is a key, whose value is its negative.
+type number struct {
+	of ledger.ID
+	n  int
+}
+
+func (k number) in() ledger.ID { return k.of }
+
+func negated(_ context.Context, keys []number) (map[number]int, error) {
+	found := make(map[number]int)
+	for _, k := range keys {
+		found[k] = -k.n
+	}
+	return found, nil
+}
+
+// TestLoaderShares: what is asked for while the database is busy is one question, with each key once, and never more
+// keys than a question may have. A listing is a question of its own, and waits for none.
 func TestLoaderShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		asked := make(chan int, 9) // keys in each question
-		l := &loader[int, int]{most: 10, ask: func(_ context.Context, keys map[int]bool) (map[int]int, error) {
-			<-release
-			asked <- len(keys)
-			return negated(keys), nil
+		asked := make(chan int, 99) // keys in each question
+		l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
+			if asked <- len(keys); len(keys) < 20 {
+				<-release
+			}
+			return negated(ctx, keys)
 		}}
-		wrong := make(chan bool, 100)
-		ask := func(keys ...int) {
+		wrong := make(chan bool, 99)
+		ask := func(keys ...number) {
 			go func() {
-				found, err := l.find(t.Context(), keys)
-				wrong <- err != nil || slices.ContainsFunc(keys, func(k int) bool { return found[k] != -k })
+				found, err := l.find(t.Context(), keys...)
+				wrong <- err != nil || slices.ContainsFunc(keys, func(k number) bool { return found[k] != -k.n })
 			}()
 			synctest.Wait()
 		}
-		ask(1)
-		ask(2)
-		for k := range 4 {
-			ask(10*k, 10*k+1)
-			ask(10 * k) // the same again
+		for n := range maxQuestions {
+			ask(number{1, n})
 		}
-		ask(slices.Repeat([]int{50}, 11)...)
+		for n := range 12 {
+			ask(number{ledger.ID(n % 3), n})
+			ask(number{ledger.ID(n % 3), n}) // the same again
+		}
+		ask(slices.Repeat([]number{{7, 7}}, 20)...)
+		if <-wrong {
+			t.Error("a listing did not get what it asked for")
+		}
 		close(release)
-		for range 11 {
+		for range maxQuestions + 24 {
 			if <-wrong {
 				t.Error("a caller did not get what it asked for")
 			}
@@ -48,8 +69,67 @@ func TestLoaderShares(t *testing.T) {
 		for n := range asked {
 			all = append(all, n)
 		}
-		if slices.Sort(all); !slices.Equal(all, []int{1, 1, 1, 8}) {
-			t.Errorf("questions of %d keys", all)
+		slices.Sort(all)
+		if want := append(slices.Repeat([]int{1}, maxQuestions), 3, 10, 20); !slices.Equal(all, want) {
+			t.Errorf("questions of %d keys, want %d", all, want)
+		}
+	})
+}
+
+// TestLoaderFaults: what fails for one ledger of a question fails for no other, and is not asked again after the time
+// limit of the question.
+func TestLoaderFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad, questions := errors.New("a row cannot be read"), 0
+		release := make(chan struct{})
+		l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
+			<-release
+			questions++
+			if slices.ContainsFunc(keys, func(k number) bool { return k.n == 13 }) {
+				return nil, bad
+			}
+			if slices.ContainsFunc(keys, func(k number) bool { return k.n == 99 }) {
+				<-ctx.Done()
+			}
+			found, _ := negated(ctx, keys)
+			return found, ctx.Err()
+		}, asking: maxQuestions - 1} // one goroutine more may run
+		errs := make(map[number]chan error)
+		ask := func(keys ...number) {
+			for _, k := range keys {
+				errs[k] = make(chan error, 1)
+				go func() {
+					found, err := l.find(t.Context(), k)
+					if err == nil && found[k] != -k.n {
+						err = errors.New("another value")
+					}
+					errs[k] <- err
+				}()
+				synctest.Wait()
+			}
+		}
+		ask(number{1, 1}) // makes the others wait for each other
+		ask(number{1, 13}, number{1, 2}, number{2, 3}, number{3, 4})
+		close(release)
+		for k, err := range errs {
+			if err := <-err; (k.of == 1 && k.n != 1) != errors.Is(err, bad) || (k.of != 1 || k.n == 1) && err != nil {
+				t.Errorf("%v: %v", k, err)
+			}
+		}
+		if questions != 5 { // two, and the second again for each of three ledgers
+			t.Errorf("%d questions", questions)
+		}
+		release, questions, errs = make(chan struct{}), 0, make(map[number]chan error)
+		ask(number{1, 1})
+		ask(number{2, 99}, number{3, 3}, number{4, 4})
+		close(release)
+		for k, err := range errs {
+			if err := <-err; (k.of == 1) != (err == nil) {
+				t.Errorf("%v: %v", k, err)
+			}
+		}
+		if questions != 2 {
+			t.Errorf("%d questions after the time limit", questions)
 		}
 	})
 }
@@ -59,16 +139,16 @@ func TestLoaderShares(t *testing.T) {
 func TestLoaderBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		l := &loader[int, int]{most: 10, ask: func(_ context.Context, keys map[int]bool) (map[int]int, error) {
+		l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
 			<-release
-			return negated(keys), nil
+			return negated(ctx, keys)
 		}}
 		start := time.Now()
-		const n = 10 * (maxWaiting + maxQuestions)
+		const n = maxQuestions + 10*maxWaiting
 		refused := make(chan error, n)
 		for key := range n {
 			go func() {
-				_, err := l.find(ledger.WithPatience(t.Context(), start.Add(time.Second)), []int{key})
+				_, err := l.find(ledger.WithPatience(t.Context(), start.Add(time.Second)), number{1, key})
 				refused <- err
 			}()
 			synctest.Wait()
@@ -81,22 +161,14 @@ func TestLoaderBound(t *testing.T) {
 		if d := time.Since(start); d != time.Second || len(l.waiting) != maxWaiting {
 			t.Errorf("after %v %d questions wait", d, len(l.waiting))
 		}
-		_, err := l.find(t.Context(), []int{n})
+		_, err := l.find(t.Context(), number{1, n})
 		if !errors.Is(err, ledger.ErrOverloaded) || time.Since(start) != time.Second {
 			t.Errorf("one more: %v after %v", err, time.Since(start))
 		}
 		close(release)
 		synctest.Wait()
-		if v, err := l.find(t.Context(), []int{7}); v[7] != -7 || err != nil || len(l.waiting) != 0 {
+		if v, err := l.find(t.Context(), number{1, 7}); v[number{1, 7}] != -7 || err != nil || len(l.waiting) != 0 {
 			t.Errorf("afterwards: %d, %v, %d wait", v, err, len(l.waiting))
 		}
 	})
-}
-
-func negated(keys map[int]bool) map[int]int {
-	found := make(map[int]int)
-	for k := range keys {
-		found[k] = -k
-	}
-	return found
 }

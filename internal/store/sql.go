@@ -62,8 +62,8 @@ WHERE ledger = $1 ORDER BY size DESC LIMIT $2`
 
 // What reads evidence behind the barrier.
 const (
-	// SQLBarrier is the barrier alone, for what was not found: no row, no lock.
-	SQLBarrier = `SELECT true FROM heads h WHERE h.ledger = $1` + Barrier
+	// SQLBarrier is the barrier alone, at the heads of list $1, for what was not found: no row, no lock.
+	SQLBarrier = `SELECT true FROM heads h WHERE h.ledger = ANY ($1::bigint[])` + Barrier
 
 	SQLKeyTags = `SELECT e.key_tag FROM heads h JOIN entries e ON e.ledger = h.ledger
 WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[])` + Barrier

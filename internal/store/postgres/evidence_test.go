@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -200,6 +201,43 @@ func TestPlansOfFewRows(t *testing.T) {
 			if err := pool.QueryRow(t.Context(), "SHOW "+setting).Scan(&got); got != want || err != nil {
 				t.Errorf("%s is %q, %v", setting, got, err)
 			}
+		}
+	}
+}
+
+// TestHeadsReadOnce: a look-up of many keys reads a head once, also while an old snapshot keeps its dead versions.
+func TestHeadsReadOnce(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	conn, old := connect(t, dsn), connect(t, dsn)
+	for _, step := range []struct {
+		on  *pgx.Conn
+		sql string
+	}{
+		{conn, "SET session_replication_role = replica"}, // for which the guards do not fire
+		{conn, "SET plan_cache_mode = force_generic_plan"},
+		{conn, "SET enable_seqscan = off"},
+		{conn, "INSERT INTO heads SELECT n, 10000, sha256(''), '' FROM generate_series(1, 20) n"},
+		{conn, "ANALYZE"},
+		{old, "BEGIN ISOLATION LEVEL REPEATABLE READ"},
+		{old, "SELECT FROM heads"},
+		{conn, "DO $$ BEGIN FOR n IN 1..3000 LOOP UPDATE heads SET size = size + 1 WHERE ledger = 1; END LOOP; END $$"},
+	} {
+		if _, err := step.on.Exec(t.Context(), step.sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range []statement{
+		{"bigint[], bytea[]", `array_fill(1::bigint, ARRAY[500]), array_fill('\x00'::bytea, ARRAY[500])`, sqlByKeyTags},
+		{"bigint[], bigint[]", "array_fill(1::bigint, ARRAY[500]), array_fill(7::bigint, ARRAY[500])", sqlCommits},
+	} {
+		plan := explain(t, conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)", s)
+		read := regexp.MustCompile(`Buffers: shared hit=(\d+)`).FindStringSubmatch(plan)
+		if len(read) == 0 {
+			t.Fatalf("no buffers in\n%s", plan)
+		}
+		if n, err := strconv.Atoi(read[1]); err != nil || n > 5000 {
+			t.Errorf("%s buffers, %v:\n%s", read[1], err, plan)
 		}
 	}
 }

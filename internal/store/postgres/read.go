@@ -164,15 +164,18 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 
 // The finders' own statements. LIMIT and OFFSET have each thing looked up on its own, and connections set
 // enable_seqscan off, so in its index: a plan that was made while the table was small stays in use. In a subquery that
-// nothing reads, the lock of the barrier would not be taken.
+// nothing reads, the lock of the barrier would not be taken. The condition on heads has each read once, and not once for
+// each key: while an old snapshot is open, dead versions of a head pile up.
 const (
 	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bytea[]) AS t (ledger, tag)
 JOIN heads h ON h.ledger = t.ledger CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e` + store.Barrier
+(SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
+WHERE h.ledger = ANY ($1::bigint[])` + store.Barrier
 
 	sqlCommits = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
 JOIN heads h ON h.ledger = s.ledger CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e` + store.Barrier
+(SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e
+WHERE h.ledger = ANY ($1::bigint[])` + store.Barrier
 
 	sqlOfShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
 CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND shuffle = s.id ORDER BY idx OFFSET 0) e`

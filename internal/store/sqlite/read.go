@@ -118,7 +118,8 @@ func (r *readers) query(ctx context.Context, text string, args []any, each func(
 
 // words puts a statement of both stores into SQLite's words. A statement with a list runs once for each of its values
 // (Store.query).
-var words = strings.NewReplacer(" = ANY ($2::bytea[])", " = ?2", store.Barrier, "", "$", "?", "/*", "", "*/", "")
+var words = strings.NewReplacer(" = ANY ($1::bigint[])", " = ?1", " = ANY ($2::bytea[])", " = ?2",
+	store.Barrier, "", "$", "?", "/*", "", "*/", "")
 
 // statements are prepared ones, by their texts.
 type statements map[string]*sql.Stmt
