@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/stops"
 	"shuffled/internal/store"
@@ -67,4 +70,72 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 		})
 	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits",
 		"EntryAt")
+}
+
+// TestGuards tries to stop a ledger as the daemon's role could: with rows that no head
+// covers, and heads that no rows lead to. None is taken, and the ledger goes on. A
+// statement of the form of an append is what that role is for, and no guard's.
+func TestGuards(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := open(t, dsn, Options{})
+	l := storetest.Create(t, s)
+	b := l.Next(3)
+	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, dsn)
+	const next = `(SELECT ledger, size FROM heads) h`
+	for name, sql := range map[string]string{
+		"the next entry":        `INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size, 1, 7, '' FROM ` + next,
+		"a far entry":           `INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size + 1000, 1, 7, '' FROM ` + next,
+		"an entry of no ledger": `INSERT INTO entries (ledger, idx, time, type, entry) VALUES (7, 0, 1, 7, '')`,
+		"a huge head":           `UPDATE heads SET size = 9007199254740000`,
+		"another root":          `UPDATE heads SET size = size + 1, root = sha256('')`,
+		"another checkpoint":    `UPDATE heads SET checkpoint = checkpoint || '+'`,
+		"the next checkpoint":   `INSERT INTO checkpoints SELECT ledger, size + 1, sha256(''), '' FROM ` + next,
+		"a full tile of the level": `INSERT INTO tiles SELECT ledger, 0, 0, decode(repeat('00', 8192), 'hex') FROM ` +
+			next,
+		"a tile above all levels": `INSERT INTO tiles SELECT ledger, 7, 0, decode(repeat('00', 8192), 'hex') FROM ` +
+			next,
+		"a head with its checkpoint alone": `WITH h AS (UPDATE heads SET size = size + 1, root = sha256('') RETURNING *)
+INSERT INTO checkpoints SELECT ledger, size, root, checkpoint FROM h`,
+		"a head, its checkpoint and the last entry alone": `WITH h AS (UPDATE heads SET size = size + 5, root = sha256('') RETURNING *),
+e AS (INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size - 1, 1, 7, '' FROM h)
+INSERT INTO checkpoints SELECT ledger, size, root, checkpoint FROM h`,
+		"entries with a gap": `WITH h AS (UPDATE heads SET size = size + 5, root = sha256('') RETURNING *),
+e AS (INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size - n, 1, 7, '' FROM h, (VALUES (1), (5)) v (n))
+INSERT INTO checkpoints SELECT ledger, size, root, checkpoint FROM h`,
+	} {
+		_, err := conn.Exec(t.Context(), sql)
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) || pg.Code != "42501" || !strings.Contains(pg.Message, "is refused: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	l.Head = b.Head
+	if err := s.Append(t.Context(), l.ID, l.Head, l.Next(2)); err != nil {
+		t.Errorf("the ledger does not go on: %v", err)
+	}
+}
+
+// TestRowInTheWay: a row that stands where the next one goes is named, with the page that says what to do.
+func TestRowInTheWay(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := open(t, dsn, Options{})
+	l := storetest.Create(t, s)
+	conn := connect(t, dsn)
+	for _, sql := range []string{"SET session_replication_role = replica",
+		`INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size, 1, 7, '' FROM heads`} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := s.Append(t.Context(), l.ID, l.Head, l.Next(1))
+	if err == nil || !strings.Contains(err.Error(),
+		"one stands where entry 1 or what belongs to it goes (entries_pkey)") ||
+		!strings.Contains(err.Error(), "docs/OPERATIONS.md, A row in the way") {
+		t.Errorf("%v", err)
+	}
 }

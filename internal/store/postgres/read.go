@@ -164,8 +164,8 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 
 // The finders' own statements. LIMIT and OFFSET have each thing looked up on its own, and connections set
 // enable_seqscan off, so in its index: a plan that was made while the table was small stays in use. In a subquery that
-// nothing reads, the lock of the barrier would not be taken. The condition on heads has each read once, and not once for
-// each key: while an old snapshot is open, dead versions of a head pile up.
+// nothing reads, the lock of the barrier would not be taken. The condition on heads has each read once, and not once
+// for each key: while an old snapshot is open, dead versions of a head pile up.
 const (
 	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bytea[]) AS t (ledger, tag)
 JOIN heads h ON h.ledger = t.ledger CROSS JOIN LATERAL
