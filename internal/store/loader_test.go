@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,62 +77,40 @@ func TestLoaderShares(t *testing.T) {
 	})
 }
 
-// TestLoaderFaults: what fails for one ledger of a question fails for no other, and is not asked again after the time
-// limit of the question.
+// TestLoaderFaults: what cannot be read in one ledger of a question fails for no other. After the time limit of the
+// question nothing is asked again.
 func TestLoaderFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		bad, questions := errors.New("a row cannot be read"), 0
-		release := make(chan struct{})
-		l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
-			<-release
-			questions++
-			if slices.ContainsFunc(keys, func(k number) bool { return k.n == 13 }) {
-				return nil, bad
-			}
-			if slices.ContainsFunc(keys, func(k number) bool { return k.n == 99 }) {
-				<-ctx.Done()
-			}
-			found, _ := negated(ctx, keys)
-			return found, ctx.Err()
-		}, asking: maxQuestions - 1} // one goroutine more may run
-		errs := make(map[number]chan error)
-		ask := func(keys ...number) {
-			for _, k := range keys {
-				errs[k] = make(chan error, 1)
-				go func() {
-					found, err := l.find(t.Context(), k)
-					if err == nil && found[k] != -k.n {
-						err = errors.New("another value")
+	for _, late := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			questions, release := 0, make(chan struct{})
+			l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
+				<-release
+				if questions++; slices.ContainsFunc(keys, func(k number) bool { return k.n == 13 }) {
+					if late {
+						<-ctx.Done()
 					}
-					errs[k] <- err
-				}()
+					return nil, errors.New("a row cannot be read")
+				}
+				return negated(ctx, keys)
+			}, asking: maxQuestions - 1} // one goroutine more may run
+			var all sync.WaitGroup
+			for _, k := range []number{{1, 1}, {1, 2}, {1, 13}, {2, 3}, {3, 4}} { // the first is a question by itself
+				all.Go(func() {
+					found, err := l.find(t.Context(), k)
+					fails := k.n > 1 && (late || k.of == 1)
+					if (err != nil) != fails || !fails && found[k] != -k.n {
+						t.Errorf("late %t, %v: %d, %v", late, k, found[k], err)
+					}
+				})
 				synctest.Wait()
 			}
-		}
-		ask(number{1, 1}) // makes the others wait for each other
-		ask(number{1, 13}, number{1, 2}, number{2, 3}, number{3, 4})
-		close(release)
-		for k, err := range errs {
-			if err := <-err; (k.of == 1 && k.n != 1) != errors.Is(err, bad) || (k.of != 1 || k.n == 1) && err != nil {
-				t.Errorf("%v: %v", k, err)
+			close(release)
+			all.Wait()
+			if want := map[bool]int{false: 2 + 3, true: 2}[late]; questions != want {
+				t.Errorf("late %t: %d questions, want %d", late, questions, want)
 			}
-		}
-		if questions != 5 { // two, and the second again for each of three ledgers
-			t.Errorf("%d questions", questions)
-		}
-		release, questions, errs = make(chan struct{}), 0, make(map[number]chan error)
-		ask(number{1, 1})
-		ask(number{2, 99}, number{3, 3}, number{4, 4})
-		close(release)
-		for k, err := range errs {
-			if err := <-err; (k.of == 1) != (err == nil) {
-				t.Errorf("%v: %v", k, err)
-			}
-		}
-		if questions != 2 {
-			t.Errorf("%d questions after the time limit", questions)
-		}
-	})
+		})
+	}
 }
 
 // TestLoaderBound: while the store does not answer, nobody waits beyond patience,
