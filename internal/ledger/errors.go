@@ -25,14 +25,14 @@ var (
 	ErrUnavailable = errors.New("the store is unavailable")
 	// ErrNotWitnessed: no cosigned checkpoint covers the entry yet.
 	ErrNotWitnessed = errors.New("the witnesses have not cosigned the entry yet")
+	// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing was written.
+	ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
+	// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed; reads go on. It ends
+	// with a restart with the key, or when the agent that holds the key is back.
+	ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
+	// ErrUnconfirmed is an ErrFrozen for which nobody has objected to the stored head.
+	ErrUnconfirmed = errors.New("waiting for a quorum of witnesses")
 )
-
-// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing was written.
-var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
-
-// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed; reads go on. It ends with a
-// restart with the key, or when the agent that holds the key is back.
-var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
 
 // Unavailable marks an error of the store, or of the connection to it, as ErrUnavailable. An
 // error that has a name stays as it is.
@@ -51,9 +51,6 @@ var (
 	ErrLatched = errors.New("the entropy latch is set: no commits until administrators clear it")
 	ErrKilled  = errors.New("the kill switch of the ledger is set: no commits until administrators clear it")
 )
-
-// ErrUnconfirmed is an ErrFrozen for which nobody has objected to the stored head.
-var ErrUnconfirmed = errors.New("waiting for a quorum of witnesses")
 
 // Cure says to the engineer on call what to do about an error of Abilities.
 func Cure(err error) string {

@@ -18,13 +18,13 @@ type Common struct {
 	db    DB
 	chain *semaphore.Weighted // of 1: held to add an access record
 
-	tags     ledger.Apart[*tagLoader]
-	shuffles map[ledger.Standing]ledger.Apart[*shuffleLoader]
+	tags     ledger.Apart[*loader]
+	shuffles map[ledger.Standing]ledger.Apart[*loader]
 }
 
 // NewCommon returns the methods that both databases do alike, on this one.
 func NewCommon(db DB) Common {
-	return Common{db, semaphore.NewWeighted(1), tagLoaders(db), map[ledger.Standing]ledger.Apart[*shuffleLoader]{
+	return Common{db, semaphore.NewWeighted(1), tagLoaders(db), map[ledger.Standing]ledger.Apart[*loader]{
 		ledger.Visible: shuffleLoaders(db, ledger.Visible), ledger.Durable: shuffleLoaders(db, ledger.Durable)}}
 }
 

@@ -11,52 +11,35 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// A key of a look-up is a key tag, or the id of a shuffle, of one ledger.
-type (
-	tagKey struct {
-		of  ledger.ID
-		tag [32]byte
-	}
-	shuffleKey struct {
-		of ledger.ID
-		id uint64
-	}
-	tagLoader     = loader[tagKey, ledger.Row]
-	shuffleLoader = loader[shuffleKey, []ledger.Row]
-)
-
-func (k tagKey) in() ledger.ID     { return k.of }
-func (k shuffleKey) in() ledger.ID { return k.of }
-
 // tagLoaders return what finds commits by key tags. A dealer's question does not wait for a stranger's.
-func tagLoaders(db DB) ledger.Apart[*tagLoader] {
-	ask := func(ctx context.Context, keys []tagKey) (map[tagKey]ledger.Row, error) {
+func tagLoaders(db DB) ledger.Apart[*loader] {
+	ask := func(ctx context.Context, keys []key) (map[key][]ledger.Row, error) {
 		ids, tags := make([]int64, len(keys)), make([][]byte, len(keys))
 		for i := range keys {
 			ids[i], tags[i] = int64(keys[i].of), keys[i].tag[:]
 		}
-		found := make(map[tagKey]ledger.Row)
+		found := make(map[key][]ledger.Row)
 		err := db.Query(ctx, db.ByKeyTags, []any{ids, tags}, func(row Scanner) error {
 			of, r, err := ScanRow(row)
-			found[tagKey{of, r.KeyTag}] = r
+			found[key{of: of, tag: r.KeyTag}] = []ledger.Row{r}
 			return err
 		})
 		return found, err
 	}
-	return ledger.NewApart(&tagLoader{most: maxKeyTags, ask: ask}, &tagLoader{most: maxKeyTags, ask: ask})
+	return ledger.NewApart(&loader{most: maxKeyTags, ask: ask}, &loader{most: maxKeyTags, ask: ask})
 }
 
 // shuffleLoaders return what finds the entries of shuffles, those of one in order.
-func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*shuffleLoader] {
-	ask := func(ctx context.Context, keys []shuffleKey) (map[shuffleKey][]ledger.Row, error) {
+func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*loader] {
+	ask := func(ctx context.Context, keys []key) (map[key][]ledger.Row, error) {
 		ledgers, ids := make([]int64, len(keys)), make([]int64, len(keys))
 		for i, k := range keys {
 			ledgers[i], ids[i] = int64(k.of), int64(k.id)
 		}
-		found, locked := make(map[shuffleKey][]ledger.Row), false
+		found, locked := make(map[key][]ledger.Row), false
 		err := db.Shuffles(ctx, s, []any{ledgers, ids}, func(row Scanner) error {
 			of, r, err := ScanRow(row)
-			k := shuffleKey{of, cmp.Or(r.Shuffle, r.Index)} // of a commit its own index
+			k := key{of: of, id: cmp.Or(r.Shuffle, r.Index)} // of a commit its own index
 			found[k], locked = append(found[k], r), locked || r.Shuffle == 0
 			return err
 		})
@@ -66,23 +49,21 @@ func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*shuffleLoader] {
 		}
 		return found, err
 	}
-	return ledger.NewApart(&shuffleLoader{most: maxShuffles, ask: ask}, &shuffleLoader{most: maxShuffles, ask: ask})
+	return ledger.NewApart(&loader{most: maxShuffles, ask: ask}, &loader{most: maxShuffles, ask: ask})
 }
 
 // ByKeyTags implements [ledger.Finder].
 func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (rows []ledger.Row, err error) {
-	keys := make([]tagKey, len(tags))
+	keys := make([]key, len(tags))
 	for i, tag := range tags {
-		keys[i] = tagKey{id, tag}
+		keys[i] = key{of: id, tag: tag}
 	}
 	found, err := c.tags.Of(ctx).find(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
-		if r, ok := found[k]; ok {
-			rows = append(rows, r)
-		}
+		rows = append(rows, found[k]...)
 	}
 	return rows, nil
 }
@@ -158,9 +139,9 @@ func listOf(hashes [][32]byte) [][]byte {
 // ByShuffles implements [ledger.Finder].
 func (c *Common) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
 	[][]ledger.Row, error) {
-	keys := make([]shuffleKey, len(shuffles))
+	keys := make([]key, len(shuffles))
 	for i, shuffle := range shuffles {
-		keys[i] = shuffleKey{id, shuffle}
+		keys[i] = key{of: id, id: shuffle}
 	}
 	found, err := c.shuffles[standing].Of(ctx).find(ctx, keys...)
 	if err != nil {

@@ -27,40 +27,41 @@ const maxQuestions = 4
 // its callers have left.
 const maxWaiting = 64
 
-// keyed is a key of a look-up in one ledger.
-type keyed interface {
-	comparable
-	in() ledger.ID
+// key is that of a look-up in a ledger: a key tag, or the id of a shuffle.
+type key struct {
+	of  ledger.ID
+	tag [32]byte
+	id  uint64
 }
 
-// loader is a batch loader: it finds values in the database by their keys. Keys of any ledgers that come while the
+// loader is a batch loader: it finds rows in the database by keys. Keys of any ledgers that come while the
 // database is busy go together into the next question. So many requests share a round trip, and none waits for a timer.
 // A question that fails is asked again for each of its ledgers, so that none sees the fault of another.
 //
 // A question has a time limit of its own, so that it does not fail for the other callers when one of them leaves. A
 // goroutine ends when no question waits.
-type loader[K keyed, V any] struct {
+type loader struct {
 	most int // keys in one question
-	ask  func(context.Context, []K) (map[K]V, error)
+	ask  func(context.Context, []key) (map[key][]ledger.Row, error)
 
 	mu      sync.Mutex
-	asking  int           // goroutines that run
-	waiting []*load[K, V] // to be asked, the oldest first
+	asking  int     // goroutines that run
+	waiting []*load // to be asked, the oldest first
 }
 
 // load is one question. found and failed are written before done is closed, and do not change after that: several
 // callers may read them.
-type load[K keyed, V any] struct {
+type load struct {
 	ctx    context.Context // detached from the first of its callers, who are all readers or all not
-	keys   map[K]bool
+	keys   map[key]bool
 	done   chan struct{}
-	found  map[K]V
+	found  map[key][]ledger.Row
 	failed map[ledger.ID]error
 }
 
-// find returns the values of keys of one ledger, of those that have one. One key goes to the database after find was
-// called, with those of others, who also read its value. Several are a listing, and a question of their own.
-func (l *loader[K, V]) find(ctx context.Context, keys ...K) (map[K]V, error) {
+// find returns the rows of keys of one ledger, of those that have some. One key goes to the database after find was
+// called, with those of others, who also read its rows. Several are a listing, and a question of their own.
+func (l *loader) find(ctx context.Context, keys ...key) (map[key][]ledger.Row, error) {
 	if len(keys) != 1 {
 		return l.ask(ctx, keys)
 	}
@@ -72,11 +73,11 @@ func (l *loader[K, V]) find(ctx context.Context, keys ...K) (map[K]V, error) {
 		return nil, err
 	}
 	ledger.Began(ctx)
-	return q.found, q.failed[keys[0].in()]
+	return q.found, q.failed[keys[0].of]
 }
 
 // join adds a key to a question that is not asked yet.
-func (l *loader[K, V]) join(ctx context.Context, key K) (*load[K, V], error) {
+func (l *loader) join(ctx context.Context, k key) (*load, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.waiting)
@@ -84,12 +85,12 @@ func (l *loader[K, V]) join(ctx context.Context, key K) (*load[K, V], error) {
 		if n == maxWaiting {
 			return nil, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
 		}
-		l.waiting = append(l.waiting, &load[K, V]{
-			ctx: ledger.Detached(ctx), keys: make(map[K]bool), done: make(chan struct{})})
+		l.waiting = append(l.waiting, &load{
+			ctx: ledger.Detached(ctx), keys: make(map[key]bool), done: make(chan struct{})})
 		n++
 	}
 	q := l.waiting[n-1]
-	q.keys[key] = true
+	q.keys[k] = true
 	if l.asking < maxQuestions {
 		l.asking++
 		go l.run()
@@ -97,7 +98,7 @@ func (l *loader[K, V]) join(ctx context.Context, key K) (*load[K, V], error) {
 	return q, nil
 }
 
-func (l *loader[K, V]) run() {
+func (l *loader) run() {
 	for {
 		l.mu.Lock()
 		if len(l.waiting) == 0 {
@@ -112,7 +113,7 @@ func (l *loader[K, V]) run() {
 	}
 }
 
-func (l *loader[K, V]) answer(q *load[K, V]) {
+func (l *loader) answer(q *load) {
 	defer close(q.done)
 	ctx, cancel := context.WithTimeout(q.ctx, loadTimeout)
 	defer cancel()
@@ -121,11 +122,11 @@ func (l *loader[K, V]) answer(q *load[K, V]) {
 		q.found = found
 		return
 	}
-	of := make(map[ledger.ID][]K)
+	of := make(map[ledger.ID][]key)
 	for k := range q.keys {
-		of[k.in()] = append(of[k.in()], k)
+		of[k.of] = append(of[k.of], k)
 	}
-	q.found, q.failed = make(map[K]V), make(map[ledger.ID]error)
+	q.found, q.failed = make(map[key][]ledger.Row), make(map[ledger.ID]error)
 	for id, keys := range of {
 		if q.failed[id] = err; len(of) > 1 && ctx.Err() == nil {
 			found, q.failed[id] = l.ask(ctx, keys)

@@ -12,20 +12,21 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// number is a key, whose value is its negative.
-type number struct {
-	of ledger.ID
-	n  int
-}
-
-func (k number) in() ledger.ID { return k.of }
-
-func negated(_ context.Context, keys []number) (map[number]int, error) {
-	found := make(map[number]int)
+// rowsOf is the ask of a loader that finds of each id the row of that index.
+func rowsOf(_ context.Context, keys []key) (map[key][]ledger.Row, error) {
+	found := make(map[key][]ledger.Row)
 	for _, k := range keys {
-		found[k] = -k.n
+		found[k] = []ledger.Row{{Index: k.id}}
 	}
 	return found, nil
+}
+
+// number is a key of a ledger.
+func number(of ledger.ID, n int) key { return key{of: of, id: uint64(n)} }
+
+// rowOf reports whether a key has its row.
+func rowOf(found map[key][]ledger.Row, k key) bool {
+	return len(found[k]) == 1 && found[k][0].Index == k.id
 }
 
 // TestLoaderShares: what is asked for while the database is busy is one question, with each key once, and never more
@@ -34,28 +35,28 @@ func TestLoaderShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		asked := make(chan int, 99) // keys in each question
-		l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
+		l := &loader{most: 10, ask: func(ctx context.Context, keys []key) (map[key][]ledger.Row, error) {
 			if asked <- len(keys); len(keys) < 20 {
 				<-release
 			}
-			return negated(ctx, keys)
+			return rowsOf(ctx, keys)
 		}}
 		wrong := make(chan bool, 99)
-		ask := func(keys ...number) {
+		ask := func(keys ...key) {
 			go func() {
 				found, err := l.find(t.Context(), keys...)
-				wrong <- err != nil || slices.ContainsFunc(keys, func(k number) bool { return found[k] != -k.n })
+				wrong <- err != nil || slices.ContainsFunc(keys, func(k key) bool { return !rowOf(found, k) })
 			}()
 			synctest.Wait()
 		}
 		for n := range maxQuestions {
-			ask(number{1, n})
+			ask(number(1, n))
 		}
 		for n := range 12 {
-			ask(number{ledger.ID(n % 3), n})
-			ask(number{ledger.ID(n % 3), n}) // the same again
+			ask(number(ledger.ID(n%3), n))
+			ask(number(ledger.ID(n%3), n)) // the same again
 		}
-		ask(slices.Repeat([]number{{7, 7}}, 20)...)
+		ask(slices.Repeat([]key{number(7, 7)}, 20)...)
 		if <-wrong {
 			t.Error("a listing did not get what it asked for")
 		}
@@ -83,23 +84,24 @@ func TestLoaderFaults(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			questions, release := 0, make(chan struct{})
-			l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
+			l := &loader{most: 10, ask: func(ctx context.Context, keys []key) (map[key][]ledger.Row, error) {
 				<-release
-				if questions++; slices.ContainsFunc(keys, func(k number) bool { return k.n == 13 }) {
+				if questions++; slices.ContainsFunc(keys, func(k key) bool { return k.id == 13 }) {
 					if late {
 						<-ctx.Done()
 					}
 					return nil, errors.New("a row cannot be read")
 				}
-				return negated(ctx, keys)
+				return rowsOf(ctx, keys)
 			}, asking: maxQuestions - 1} // one goroutine more may run
 			var all sync.WaitGroup
-			for _, k := range []number{{1, 1}, {1, 2}, {1, 13}, {2, 3}, {3, 4}} { // the first is a question by itself
+			// The first is a question by itself.
+			for _, k := range []key{number(1, 1), number(1, 2), number(1, 13), number(2, 3), number(3, 4)} {
 				all.Go(func() {
 					found, err := l.find(t.Context(), k)
-					fails := k.n > 1 && (late || k.of == 1)
-					if (err != nil) != fails || !fails && found[k] != -k.n {
-						t.Errorf("late %t, %v: %d, %v", late, k, found[k], err)
+					fails := k.id > 1 && (late || k.of == 1)
+					if (err != nil) != fails || !fails && !rowOf(found, k) {
+						t.Errorf("late %t, %v: %v, %v", late, k, found[k], err)
 					}
 				})
 				synctest.Wait()
@@ -118,16 +120,16 @@ func TestLoaderFaults(t *testing.T) {
 func TestLoaderBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		l := &loader[number, int]{most: 10, ask: func(ctx context.Context, keys []number) (map[number]int, error) {
+		l := &loader{most: 10, ask: func(ctx context.Context, keys []key) (map[key][]ledger.Row, error) {
 			<-release
-			return negated(ctx, keys)
+			return rowsOf(ctx, keys)
 		}}
 		start := time.Now()
 		const n = maxQuestions + 10*maxWaiting
 		refused := make(chan error, n)
 		for key := range n {
 			go func() {
-				_, err := l.find(ledger.WithPatience(t.Context(), start.Add(time.Second)), number{1, key})
+				_, err := l.find(ledger.WithPatience(t.Context(), start.Add(time.Second)), number(1, key))
 				refused <- err
 			}()
 			synctest.Wait()
@@ -140,14 +142,14 @@ func TestLoaderBound(t *testing.T) {
 		if d := time.Since(start); d != time.Second || len(l.waiting) != maxWaiting {
 			t.Errorf("after %v %d questions wait", d, len(l.waiting))
 		}
-		_, err := l.find(t.Context(), number{1, n})
+		_, err := l.find(t.Context(), number(1, n))
 		if !errors.Is(err, ledger.ErrOverloaded) || time.Since(start) != time.Second {
 			t.Errorf("one more: %v after %v", err, time.Since(start))
 		}
 		close(release)
 		synctest.Wait()
-		if v, err := l.find(t.Context(), number{1, 7}); v[number{1, 7}] != -7 || err != nil || len(l.waiting) != 0 {
-			t.Errorf("afterwards: %d, %v, %d wait", v, err, len(l.waiting))
+		if v, err := l.find(t.Context(), number(1, 7)); !rowOf(v, number(1, 7)) || err != nil || len(l.waiting) != 0 {
+			t.Errorf("afterwards: %v, %v, %d wait", v, err, len(l.waiting))
 		}
 	})
 }
