@@ -386,7 +386,8 @@ func TestClockStepRefuses(t *testing.T) {
 		c.Clock = func() (time.Time, time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
-			return time.Now().Add(step), time.Since(start)
+			now := time.Now() // once, so that the two clocks agree
+			return now.Add(step), now.Sub(start)
 		}
 		l := h.open(c)
 		set := func(d time.Duration) { mu.Lock(); step = d; mu.Unlock() }
