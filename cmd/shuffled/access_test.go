@@ -21,7 +21,6 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -79,7 +78,7 @@ func TestRetention(t *testing.T) {
 // closing is a ledger that looks for its open shuffles in the store.
 type closing struct {
 	recall.Ledger // nothing else is asked for
-	store         store.Database
+	store         ledger.Store
 	id            ledger.ID
 }
 

@@ -18,7 +18,6 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
-	"shuffled/internal/store"
 )
 
 // generated is a ledger that is written straight into a store, faster than a
@@ -27,7 +26,7 @@ import (
 type generated struct {
 	t      testing.TB
 	dir    string // for a bundle
-	store  store.Database
+	store  ledger.Store
 	id     ledger.ID
 	signer note.Signer
 	head   ledger.Head

@@ -15,7 +15,6 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 	"shuffled/internal/seal"
-	"shuffled/internal/store"
 )
 
 // house is a running daemon without its listeners: one generator, one monitor of the outcomes, one keyring, the
@@ -30,8 +29,8 @@ type house struct {
 	monitor *monitor.Monitor
 
 	mu      sync.Mutex
-	stores  map[string]store.Database // open ones, by place.First
-	ledgers []*openedLedger           // open ones
+	stores  map[string]ledger.Store // open ones, by place.First
+	ledgers []*openedLedger         // open ones
 
 	noting    sync.Mutex
 	unwritten map[string][]*unwritten // events by ledger, as in the files (noted)
@@ -56,7 +55,7 @@ type words struct {
 // openHouse starts the generator and reads the keys. It opens no ledger. The caller must close the house.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
-		stores: make(map[string]store.Database), last: make(chan struct{}),
+		stores: make(map[string]ledger.Store), last: make(chan struct{}),
 		unwritten: make(map[string][]*unwritten), behind: make(map[string]bool)}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())

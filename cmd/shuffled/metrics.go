@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 	"shuffled/internal/selftest"
 	"shuffled/internal/store"
@@ -181,7 +182,7 @@ var (
 const standbyTimeout = time.Second
 
 // collectStore sends what one store says of itself. The daemon's own store has the name "", which is no label.
-func collectStore(to chan<- prometheus.Metric, name string, opened store.Database) {
+func collectStore(to chan<- prometheus.Metric, name string, opened ledger.Store) {
 	if s, ok := opened.(interface{ Pools() []store.Pool }); ok {
 		for _, p := range s.Pools() {
 			poolLimit.show(to, float64(p.Limit), p.Name, name)

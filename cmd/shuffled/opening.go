@@ -21,7 +21,6 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/stops"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -32,7 +31,7 @@ const openAtOnce = 32
 // openedLedger is an open ledger with what the house keeps for it.
 type openedLedger struct {
 	dealer *dealer.Dealer
-	store  store.Database
+	store  ledger.Store
 	way    *codealer.CoDealers // to its co-dealers; nil without any
 	feed   *follow.Feed
 	noted  chan struct{} // wakes keepWriting; capacity 1
@@ -148,7 +147,7 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 		what += " of ledger " + first
 	}
 	db, err := insist(ctx, o.start, first, what,
-		func(*step) (store.Database, error) { return place.OpenStore(ctx, of, o.dev) })
+		func(*step) (ledger.Store, error) { return place.OpenStore(ctx, of, o.dev) })
 	if err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 }
 
 // ledger opens one ledger. If it returns a ledger together with an error, the caller must close the ledger.
-func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*openedLedger, error) {
+func (o *opener) ledger(ctx context.Context, c toOpen, db ledger.Store) (*openedLedger, error) {
 	info := ledger.Info{Name: c.Name, Origin: c.origin}
 	l, err := insist(ctx, o.start, info.Name, "ledger "+info.Name+" to open", func(s *step) (*sequencer.Ledger, error) {
 		opening := place.LedgerConfig(o.cfg, c.Mark, info, c.signers)

@@ -26,7 +26,6 @@ import (
 	"shuffled/internal/monitor"
 	"shuffled/internal/selftest"
 	"shuffled/internal/shuffle"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -38,7 +37,7 @@ type sandbox struct {
 	*house
 	t     *testing.T
 	cfg   *config.Config
-	store store.Database
+	store ledger.Store
 	said  strings.Builder // the log
 
 	served []audit.Event // of the ledger when it was served

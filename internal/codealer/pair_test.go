@@ -47,20 +47,13 @@ const (
 	labOrigin   = "lab.example.org/orders"
 )
 
-// store is what the daemons need of one.
-type store interface {
-	ledger.Store
-	ledger.AccessStore
-	ledger.CommitFinder
-}
-
 // daemon is a ledger with its dealer behind its API.
 type daemon struct {
 	t       testing.TB
 	origin  string
 	signers []*keys.SigningKey // the first is in force
 	vkey    string
-	store   store
+	store   ledger.Store
 	db      string // file of the SQLite database
 	open    ledger.Config
 	cfg     dealer.Config
@@ -105,13 +98,13 @@ type pair struct {
 
 // keeps says when the close of an order was kept.
 type keeps struct {
-	store
+	ledger.Store
 	kept chan struct{}
 }
 
 func (k keeps) PutStatement(ctx context.Context, id ledger.ID, shuffle uint64, n int, note []byte) error {
 	defer func() { k.kept <- struct{}{} }()
-	return k.store.PutStatement(ctx, id, shuffle, n, note)
+	return k.Store.PutStatement(ctx, id, shuffle, n, note)
 }
 
 type setting struct {

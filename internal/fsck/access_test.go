@@ -32,10 +32,7 @@ func TestAccessChain(t *testing.T) {
 	})
 }
 
-func accessChain(t *testing.T, s interface {
-	ledger.Store
-	ledger.AccessStore
-}, e *store.Evidence, driver, address string) {
+func accessChain(t *testing.T, s ledger.Store, e *store.Evidence, driver, address string) {
 	l, vkey, _ := liveLedger(t, s)
 	db, err := sql.Open(driver, address)
 	must(t, err)

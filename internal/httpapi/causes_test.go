@@ -17,7 +17,7 @@ import (
 
 // refusingStore answers everything that is written, and every look at the head, with an error that has a cause.
 type refusingStore struct {
-	testStore
+	ledger.Store
 	refuses atomic.Bool
 	full    atomic.Bool // of a batch it is never known whether it was written
 }
@@ -33,7 +33,7 @@ func (s *refusingStore) Head(ctx context.Context, id ledger.ID) (ledger.Head, er
 	if err := s.err(); err != nil {
 		return ledger.Head{}, err
 	}
-	return s.testStore.Head(ctx, id)
+	return s.Store.Head(ctx, id)
 }
 
 func (s *refusingStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
@@ -43,14 +43,14 @@ func (s *refusingStore) Append(ctx context.Context, id ledger.ID, old ledger.Hea
 	if s.full.Load() {
 		return stops.With(ledger.ErrUnknownOutcome, stops.DiskFull)
 	}
-	return s.testStore.Append(ctx, id, old, b)
+	return s.Store.Append(ctx, id, old, b)
 }
 
 func (s *refusingStore) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
 	if err := s.err(); err != nil {
 		return err
 	}
-	return s.testStore.PutAccess(ctx, id, a)
+	return s.Store.PutAccess(ctx, id, a)
 }
 
 // TestEveryRefusalSaysTheCause: while the store refuses, each 503 of each route says the cause, to each role, at once
@@ -59,7 +59,7 @@ func TestEveryRefusalSaysTheCause(t *testing.T) {
 	t.Parallel()
 	store := new(refusingStore)
 	s := newStack(t, stackOptions{byClock: true,
-		stored: func(of testStore) testStore { store.testStore = of; return store }})
+		stored: func(of ledger.Store) ledger.Store { store.Store = of; return store }})
 	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"a","deck":"standard-52"}`))
 	if r := read[Readiness](t, operator(t, s, "/readyz")).Ledgers[0]; !r.Read.Ok || !r.Commit.Ok || !r.Deal.Ok {
 		t.Errorf("before: %+v", r)
@@ -123,7 +123,7 @@ func TestStuckSaysTheCause(t *testing.T) {
 	s := newStack(t, stackOptions{byClock: true,
 		limits: config.Limits{Patience: config.Duration(100 * time.Millisecond),
 			RequestTimeout: config.Duration(time.Second)},
-		stored: func(of testStore) testStore { store.testStore = of; return store }})
+		stored: func(of ledger.Store) ledger.Store { store.Store = of; return store }})
 	store.full.Store(true)
 	s.post("/v1/main/shuffles", "k", `{"table":"a","deck":"standard-52"}`).want(t, CodeOutcomeUnknown, "")
 	s.clock.add(2 * ledger.CredentialLife)

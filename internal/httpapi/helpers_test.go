@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer/api"
+	"shuffled/internal/ledger"
 	"shuffled/internal/store/sqlite"
 )
 
@@ -84,7 +85,7 @@ type (
 	UnopenedPlace = api.Unopened
 )
 
-func openStore(t testing.TB, dir string) testStore {
+func openStore(t testing.TB, dir string) ledger.Store {
 	t.Helper()
 	path := filepath.Join(dir, "test.sqlite")
 	must(t, sqlite.MigrateUp(t.Context(), path, sqlite.Options{}))

@@ -25,7 +25,7 @@ import (
 
 // watchedStore counts the looks at the head, and can be away, slow, or back at an older state.
 type watchedStore struct {
-	testStore
+	ledger.Store
 	looks atomic.Int32
 	away  atomic.Bool
 	older atomic.Pointer[ledger.Head]
@@ -43,14 +43,14 @@ func (w *watchedStore) Head(ctx context.Context, id ledger.ID) (ledger.Head, err
 	if h := w.older.Load(); h != nil {
 		return *h, nil
 	}
-	return w.testStore.Head(ctx, id)
+	return w.Store.Head(ctx, id)
 }
 
 // watched is a stack that goes by its clock, with a store that is watched.
 func watched(t *testing.T, o stackOptions) (*stack, *watchedStore) {
 	t.Helper()
 	w := new(watchedStore)
-	o.byClock, o.stored = true, func(s testStore) testStore { w.testStore = s; return w }
+	o.byClock, o.stored = true, func(s ledger.Store) ledger.Store { w.Store = s; return w }
 	return newStack(t, o), w
 }
 
@@ -61,7 +61,7 @@ func (s *stack) another() (*stack, *watchedStore) {
 		s.t.Helper()
 		must(s.t, err)
 	}
-	b, w := *s, &watchedStore{testStore: s.store}
+	b, w := *s, &watchedStore{Store: s.store}
 	b.clock, b.store = &testClock{now: s.clock.Now()}, w
 	b.cfg.Store, b.cfg.Mark = w, filepath.Join(s.t.TempDir(), "main.mark")
 	mark, err := os.ReadFile(s.cfg.Mark)
@@ -276,7 +276,7 @@ func TestFrozen(t *testing.T) {
 	s, w := watched(t, stackOptions{private: true})
 	_, path := s.commit("t", "k")
 	id, bearer := s.putToken(audit.RoleDealer, nil)
-	old, err := w.testStore.Head(t.Context(), s.ledger.ID())
+	old, err := w.Store.Head(t.Context(), s.ledger.ID())
 	must(t, err)
 	s.write(revoke(id))
 	w.older.Store(&old)

@@ -21,7 +21,7 @@ import (
 
 // readRows tells who reads entries, and may hold readers.
 type readRows struct {
-	testStore
+	ledger.Store
 	hold chan struct{} // not nil: readers wait for it
 
 	readers, dealers atomic.Int32 // questions that came under ledger.AsReader, and that did not
@@ -30,17 +30,17 @@ type readRows struct {
 func (r *readRows) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
 	if !ledger.IsReader(ctx) {
 		r.dealers.Add(1)
-		return r.testStore.Rows(ctx, id, from, to)
+		return r.Store.Rows(ctx, id, from, to)
 	}
 	if r.readers.Add(1); r.hold != nil {
 		<-r.hold
 	}
-	return r.testStore.Rows(ctx, id, from, to)
+	return r.Store.Rows(ctx, id, from, to)
 }
 
 // reading has the stack read its entries here, and keep none of their bundles.
 func (r *readRows) reading(limits config.Limits) stackOptions {
-	return stackOptions{limits: limits, stored: func(of testStore) testStore { r.testStore = of; return r },
+	return stackOptions{limits: limits, stored: func(of ledger.Store) ledger.Store { r.Store = of; return r },
 		opening: func(c *ledger.Config) { c.Tiles = ledger.NewTileCache(1) }}
 }
 

@@ -171,7 +171,7 @@ func (s *Server) Drain() {
 	s.endStreams()
 }
 
-// Access keeps the requests of regulators and administrators; every ledger.AccessStore is one.
+// Access keeps the requests of regulators and administrators; every ledger.Store is one.
 type Access interface {
 	PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error
 	AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error)

@@ -66,7 +66,7 @@ func TestSharing(t *testing.T) {
 
 // readShuffles counts the shuffles that are read.
 type readShuffles struct {
-	testStore
+	ledger.Store
 	visible, durable atomic.Int32
 }
 
@@ -74,7 +74,7 @@ func (r *readShuffles) ByShuffles(ctx context.Context, id ledger.ID, s ledger.St
 	shuffles ...uint64) ([][]ledger.Row, error) {
 	of := map[ledger.Standing]*atomic.Int32{ledger.Visible: &r.visible, ledger.Durable: &r.durable}[s]
 	of.Add(int32(len(shuffles)))
-	return r.testStore.ByShuffles(ctx, id, s, shuffles...)
+	return r.Store.ByShuffles(ctx, id, s, shuffles...)
 }
 
 // TestNarrowToken: a token for tables costs one small read for each shuffle, and none of its state, which nobody may be
@@ -82,7 +82,7 @@ func (r *readShuffles) ByShuffles(ctx context.Context, id ledger.ID, s ledger.St
 func TestNarrowToken(t *testing.T) {
 	t.Parallel()
 	reads := new(readShuffles)
-	s := newStack(t, stackOptions{stored: func(of testStore) testStore { reads.testStore = of; return reads }})
+	s := newStack(t, stackOptions{stored: func(of ledger.Store) ledger.Store { reads.Store = of; return reads }})
 	_, ours := s.commit("a", "k1")
 	_, theirs := s.commit("z", "k2")
 	call := func(path, body string) answer {

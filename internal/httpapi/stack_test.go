@@ -38,7 +38,7 @@ type stack struct {
 	t      testing.TB
 	api    *Server
 	url    string
-	store  testStore
+	store  ledger.Store
 	ledger *sequencer.Ledger
 	dealer *dealer.Dealer
 	origin string
@@ -57,12 +57,6 @@ type stack struct {
 	otherToken                            string // of another dealer's identity
 	expired, revoked, unknown, wrong      string
 	dealerID                              string
-}
-
-// testStore is what the stack needs of a store.
-type testStore interface {
-	ledger.Store
-	ledger.AccessStore
 }
 
 // noRecall finds nothing, as an index that was never made.
@@ -87,7 +81,7 @@ type stackOptions struct {
 	genesis func(*audit.Genesis)
 	opening func(*ledger.Config)
 	byClock bool // the ledger goes by the stack's clock
-	stored  func(testStore) testStore
+	stored  func(ledger.Store) ledger.Store
 }
 
 func newStack(t testing.TB, o stackOptions) *stack {

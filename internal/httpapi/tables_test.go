@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"shuffled/internal/dealer/api"
+	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
 )
 
 // recalling has a stack find what is there.
 func recalling(l Ledger) Ledger {
-	l.Recall = recall.New(l.Log, l.Access.(recall.Store), 0, time.Now)
+	l.Recall = recall.New(l.Log, l.Access.(ledger.Store), 0, time.Now)
 	return l
 }
 

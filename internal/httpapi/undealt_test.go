@@ -35,7 +35,7 @@ func TestUndealtCardsStayHidden(t *testing.T) {
 	auditor, err := disclosure.NewAuditor(bytes.Repeat([]byte{audit.KeyHybrid}, disclosure.PrivateSize))
 	must(t, err)
 	s := newStack(t, stackOptions{auditor: auditor.Public(), wrap: func(l Ledger) Ledger {
-		l.Recall = recall.New(l.Log, l.Access.(recall.Store), 0, time.Now)
+		l.Recall = recall.New(l.Log, l.Access.(ledger.Store), 0, time.Now)
 		return l
 	}})
 	h := &hunt{t: t, s: s, said: make(map[string][]byte), sent: make(map[uint64]bool)}

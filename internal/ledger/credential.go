@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
-	"encoding/binary"
 	"errors"
 	"strings"
 	"time"
@@ -70,71 +69,3 @@ func CertificateID(spki []byte) (id string, hash [32]byte) {
 
 // IsCertificate reports whether the public id is of a client certificate.
 func IsCertificate(id string) bool { return strings.HasPrefix(id, certificatePrefix) }
-
-// Access is one request of a regulator or an administrator. It is stored before the request is answered.
-type Access struct {
-	Time    int64  // UTC milliseconds
-	Request string // request id, unique among those of its time
-	Token   string // public id of the token or certificate
-	Method  string // of HTTP
-	Path    string // with its query, at most MaxAccessPath bytes
-}
-
-// MaxAccessPath is the length of the longest path that an Access keeps.
-const MaxAccessPath = 500
-
-// AccessHead is the end of a ledger's chain of accesses: how many there ever were, and the hash
-// of the newest. The zero value is the head of an empty chain.
-type AccessHead struct {
-	Count uint64
-	Hash  [32]byte
-}
-
-// labelAccess keeps the hashes of accesses apart from all others.
-const labelAccess = "shuffled/v1/access\x00"
-
-// Next returns the head after one more access. Its hash is SHA-256 of label ‖ hash of the access before ‖ u64 number,
-// from 1 ‖ u64 time ‖ request, token, method and path, each behind its length in two bytes.
-func (h AccessHead) Next(a Access) AccessHead {
-	b := append([]byte(labelAccess), h.Hash[:]...)
-	b = binary.BigEndian.AppendUint64(b, h.Count+1)
-	b = binary.BigEndian.AppendUint64(b, uint64(a.Time))
-	for _, s := range []string{a.Request, a.Token, a.Method, a.Path} {
-		b = append(binary.BigEndian.AppendUint16(b, uint16(len(s))), s...)
-	}
-	return AccessHead{h.Count + 1, sha256.Sum256(b)}
-}
-
-// AccessCursor says where an Access stands in its ledger: by time, then by request.
-// The zero value is before all accesses.
-type AccessCursor struct {
-	Time    int64
-	Request string
-}
-
-// AccessQuery asks for the accesses of a time range behind a place.
-type AccessQuery struct {
-	From, To int64 // UTC milliseconds: from ≤ time < to; 0 for no bound
-	After    AccessCursor
-	Limit    int // how many at most, at least 1
-}
-
-// AccessStore keeps accesses alongside the evidence, as a chain: each is stored with the hash of the access before it,
-// and is never changed. Only the oldest are dropped, after their retention time.
-type AccessStore interface {
-	// PutAccess adds an access to the end of the chain. It returns nil only if the access is
-	// durable, replicas included; ErrExists if there is one of the same time and request;
-	// ErrNotFound for an unknown ledger. After any other error it may not be there.
-	PutAccess(ctx context.Context, id ID, a Access) error
-	// AccessHead returns the stored end of the chain.
-	AccessHead(ctx context.Context, id ID) (AccessHead, error)
-	// AccessRecords lists accesses by time, then by request.
-	AccessRecords(ctx context.Context, id ID, q AccessQuery) ([]Access, error)
-	// CountAccess returns how many accesses DropAccess would remove, without a limit.
-	CountAccess(ctx context.Context, id ID, before int64) (int, error)
-	// DropAccess removes accesses from the beginning of the chain, at most limit, and returns
-	// how many. It ends in front of the first access at or after the time before, in UTC
-	// milliseconds. It never removes the newest access, because the chain goes on from it. In
-	// PostgreSQL only the owner of the tables may do this, and not the daemon's role.
-	DropAccess(ctx context.Context, id ID, before int64, limit int) (int, error)
-}

@@ -85,73 +85,115 @@ type Deck struct {
 	List []byte // as it is hashed after a label (docs/SPEC.md section 3.1), and stored
 }
 
-// Store keeps ledgers. There are two, on PostgreSQL and on SQLite, which pass
-// store/storetest. All methods are safe for concurrent use.
+// Store keeps ledgers: the evidence, which is appended to and read, and the access records, on which no proof rests.
+// There are two, on PostgreSQL and on SQLite, which pass store/storetest. All methods are safe for concurrent use.
 //
-// Other errors than those named here are of the connection or the database. They never hold parameter values.
+// Other errors than those named here are of the connection or the database. They never hold parameter values. The
+// barrier is that of Head.
 type Store interface {
 	// Create makes a ledger with its first entries. It returns ErrExists if the name or origin is taken.
 	Create(ctx context.Context, info Info, first Batch) error
-
 	// Ledgers lists all ledgers by name.
 	Ledgers(ctx context.Context) ([]Info, error)
-
-	// Head reads the newest head with a lock that conflicts with the head's update, and
-	// commits. So the result is as durable as an acknowledged append, replicas included: this is
-	// the barrier of docs/OPERATIONS.md. It returns ErrNotFound for an unknown ledger.
+	// Head reads the newest head with a lock that conflicts with the head's update, and commits. So the result is as
+	// durable as an acknowledged append, replicas included: this is the barrier of docs/OPERATIONS.md. It returns
+	// ErrNotFound for an unknown ledger.
 	Head(ctx context.Context, id ID) (Head, error)
-
 	// Rows reads the entries from ≤ index < to in order, in one snapshot.
 	Rows(ctx context.Context, id ID, from, to uint64) iter.Seq2[Row, error]
+	// Append writes b in one transaction, whose update of the head is a compare-and-swap from old's size and root. It
+	// returns nil only if the batch is durable. It returns ErrStale if the head is another one, or a *DuplicateError if
+	// key tags or slots of the batch stand in commits of the ledger: then nothing was written. It returns
+	// ErrUnknownOutcome, wrapped, if the batch may have been written, or may still be.
+	Append(ctx context.Context, id ID, old Head, b Batch) error
 
-	Appender
-	Finder
-	Cosigned
-	TermsKeeper
-	Statements
-}
+	// The next seven look single things up. If nothing is found, they return ErrNotFound or an empty list.
 
-// Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1), and under the index of a shuffle's
-// close, as 0, the close of its co-dealer's order. The caller checks what a statement says.
-type Statements interface {
-	// PutStatement adds statement n about a shuffle, counted from 0, and returns when it is durable. It returns
-	// ErrExists if there is a statement n, which stays, and ErrNotFound for an unknown ledger.
-	PutStatement(ctx context.Context, id ID, shuffle uint64, n int, note []byte) error
+	// ByKeyTags returns the commits with these key tags, which are distinct: one for each that is in the ledger, in no
+	// order. It reads behind the barrier, because the result is acknowledged again.
+	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
+	// TakenSlots returns those of the slots that stand in commits of the ledger, in the order of the slots. It reads
+	// without the barrier, because an append decides.
+	TakenSlots(ctx context.Context, id ID, slots ...[32]byte) ([][32]byte, error)
+	// ByShuffles returns for each of the shuffles, which are distinct, its commit, followed by its mix, deals,
+	// takeovers and close in order; nothing for a shuffle without commit.
+	ByShuffles(ctx context.Context, id ID, s Standing, shuffles ...uint64) ([][]Row, error)
+	// CheckpointAfter returns the first head whose size is above index: the head of the batch that has this entry.
+	CheckpointAfter(ctx context.Context, id ID, index uint64) (Head, error)
+	// Tile returns the data of a full tile.
+	Tile(ctx context.Context, id ID, level int, index uint64) ([]byte, error)
+	// Deck returns the stored card names of a deck.
+	Deck(ctx context.Context, id ID, hash [32]byte) ([]string, error)
+	// Terms returns a stored document of terms.
+	Terms(ctx context.Context, id ID, hash [32]byte) (Terms, error)
 
-	// Statements returns the statements about a shuffle in their order.
-	Statements(ctx context.Context, id ID, shuffle uint64) ([][]byte, error)
-}
+	// The next three are what recall asks, without the barrier. Their cost grows as the logarithm of the ledger's size.
 
-// Cosigned keeps the cosigned checkpoints of ledgers: for some sizes the checkpoint with the
-// cosignatures of witnesses, in Head.Checkpoint. The caller checks what a checkpoint says.
-type Cosigned interface {
+	// Size returns how many entries can be read; 0 for an unknown ledger.
+	Size(ctx context.Context, id ID) (uint64, error)
+	// EntryAt returns the index of the first entry below size that is of this time, in UTC milliseconds, or later; size
+	// if there is none.
+	EntryAt(ctx context.Context, id ID, size uint64, time int64) (uint64, error)
+	// Commits returns commits by index. If it returns fewer than q.Limit, there are no more. The cost of a query
+	// without table and game reference grows with its range of indexes.
+	Commits(ctx context.Context, id ID, q CommitQuery) ([]CommitEntry, error)
+
+	// A cosigned checkpoint has the cosignatures of witnesses in Head.Checkpoint. The caller checks what it says.
+
 	// PutCosigned adds a cosigned checkpoint. It returns nil only if h is durable, replicas included. It returns
 	// ErrExists if there is one of this size, which stays and is as durable; ErrNotFound for an unknown ledger;
 	// ErrUnknownOutcome, wrapped, if h may have been written, or may still be. It may be called again.
 	PutCosigned(ctx context.Context, id ID, h Head) error
-
-	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over. It
-	// returns ErrStale, and adds nothing, if a cosigned checkpoint of at least the size from is
-	// stored. Of two calls at the same time one sees the other's checkpoint.
+	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over. It returns ErrStale, and adds
+	// nothing, if a cosigned checkpoint of at least the size from is stored. Of two calls at the same time one sees the
+	// other's checkpoint.
 	PutHandover(ctx context.Context, id ID, h Head, from uint64) error
-
-	// CosignedAtMost returns the newest one whose size is at most size, behind the barrier of Head, or ErrNotFound.
+	// CosignedAtMost returns the newest one whose size is at most size, behind the barrier, or ErrNotFound.
 	CosignedAtMost(ctx context.Context, id ID, size uint64) (Head, error)
-
-	// CosignedFrom reads those of at least size in ascending order, without the barrier. It may
-	// return checkpoints that are added while it reads.
+	// CosignedFrom reads those of at least size in ascending order, without the barrier. It may return checkpoints that
+	// are added while it reads.
 	CosignedFrom(ctx context.Context, id ID, size uint64) iter.Seq2[Head, error]
-
-	// PutLate adds a late checkpoint: a cosigned one with the cosignatures of witnesses that
-	// are asked at an interval. It returns nil only if h is durable; ErrExists if there is one of
-	// this size, which stays; ErrNotFound for an unknown ledger.
+	// PutLate adds a late checkpoint: a cosigned one with the cosignatures of witnesses that are asked at an interval.
+	// It returns nil only if h is durable; ErrExists if there is one of this size, which stays; ErrNotFound for an
+	// unknown ledger.
 	PutLate(ctx context.Context, id ID, h Head) error
-
 	// LateFrom reads the first n late checkpoints of at least size, ascending, without the barrier.
 	LateFrom(ctx context.Context, id ID, size uint64, n int) ([]Head, error)
-
 	// NewestLate reads the n largest late checkpoints, largest first, without the barrier.
 	NewestLate(ctx context.Context, id ID, n int) ([]Head, error)
+
+	// PutTerms stores a document, before the first commit that names it, and returns when it is durable. A document
+	// that is there stays as it is. It returns ErrNotFound for an unknown ledger.
+	PutTerms(ctx context.Context, id ID, t Terms) error
+	// PutStatement adds statement n about a shuffle, counted from 0, that an auditor signed (docs/SPEC.md section 8.1),
+	// or under the index of a shuffle's close, as 0, the close of its co-dealer's order. The caller checks what it
+	// says. It returns when it is durable; ErrExists if there is a statement n, which stays; ErrNotFound for an unknown
+	// ledger.
+	PutStatement(ctx context.Context, id ID, shuffle uint64, n int, note []byte) error
+	// Statements returns the statements about a shuffle in their order.
+	Statements(ctx context.Context, id ID, shuffle uint64) ([][]byte, error)
+
+	// Accesses are a chain: each is stored with the hash of the access before it, and is never changed. Only the oldest
+	// are dropped, after their retention time.
+
+	// PutAccess adds an access to the end of the chain. It returns nil only if the access is durable, replicas
+	// included; ErrExists if there is one of the same time and request; ErrNotFound for an unknown ledger. After any
+	// other error it may not be there.
+	PutAccess(ctx context.Context, id ID, a Access) error
+	// AccessHead returns the stored end of the chain.
+	AccessHead(ctx context.Context, id ID) (AccessHead, error)
+	// AccessRecords lists accesses by time, then by request.
+	AccessRecords(ctx context.Context, id ID, q AccessQuery) ([]Access, error)
+	// CountAccess returns how many accesses DropAccess would remove, without a limit.
+	CountAccess(ctx context.Context, id ID, before int64) (int, error)
+	// DropAccess removes accesses from the beginning of the chain, at most limit, and returns how many. It ends in
+	// front of the first access at or after the time before, in UTC milliseconds. It never removes the newest access,
+	// because the chain goes on from it. In PostgreSQL only the owner of the tables may do this, and not the daemon's
+	// role.
+	DropAccess(ctx context.Context, id ID, before int64, limit int) (int, error)
+
+	// Close closes the connections to the database.
+	Close() error
 }
 
 // Standing is how durable the result of a look-up has to be.
@@ -166,46 +208,11 @@ const (
 	Durable Standing = true
 )
 
-// Finder looks single things up. If nothing is found, it returns ErrNotFound or an empty list.
-type Finder interface {
-	// ByKeyTags returns the commits with these key tags, which are distinct: one for each that is in the ledger, in no
-	// order. It reads behind the barrier of Head, because the result is acknowledged again.
-	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
-
-	// TakenSlots returns those of the slots that stand in commits of the ledger, in the order
-	// of the slots. It reads without the barrier, because an append decides.
-	TakenSlots(ctx context.Context, id ID, slots ...[32]byte) ([][32]byte, error)
-
-	// ByShuffles returns for each of the shuffles, which are distinct, its commit, followed by
-	// its mix, deals, takeovers and close in order; nothing for a shuffle without commit.
-	ByShuffles(ctx context.Context, id ID, s Standing, shuffles ...uint64) ([][]Row, error)
-
-	// CheckpointAfter returns the first head whose size is above index: the head of the batch that has this entry.
-	CheckpointAfter(ctx context.Context, id ID, index uint64) (Head, error)
-
-	// Tile returns the data of a full tile.
-	Tile(ctx context.Context, id ID, level int, index uint64) ([]byte, error)
-
-	// Deck returns the stored card names of a deck.
-	Deck(ctx context.Context, id ID, hash [32]byte) ([]string, error)
-
-	// Terms returns a stored document of terms.
-	Terms(ctx context.Context, id ID, hash [32]byte) (Terms, error)
-}
-
 // Terms are a document that says what values mean (docs/SPEC.md section 16.1).
 type Terms struct {
 	Hash  [32]byte
 	Kind  audit.TermsKind
 	Bytes []byte
-}
-
-// TermsKeeper keeps the documents of terms. Commits name a document by its hash, and it is
-// stored before the first of these commits.
-type TermsKeeper interface {
-	// PutTerms stores a document, and returns when it is durable. A document that is there stays
-	// as it is. It returns ErrNotFound for an unknown ledger.
-	PutTerms(ctx context.Context, id ID, t Terms) error
 }
 
 // The errors of a store.
@@ -215,15 +222,6 @@ var (
 	ErrStale          = errors.New("the head moved")
 	ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 )
-
-// Appender adds batches to ledgers. Every [Store] is one.
-type Appender interface {
-	// Append writes b in one transaction, whose update of the head is a compare-and-swap from old's size and root. It
-	// returns nil only if the batch is durable. It returns ErrStale if the head is another one, or a *DuplicateError if
-	// key tags or slots of the batch stand in commits of the ledger: then nothing was written. It returns
-	// ErrUnknownOutcome, wrapped, if the batch may have been written, or may still be.
-	Append(ctx context.Context, id ID, old Head, b Batch) error
-}
 
 // DuplicateError lists the key tags and slots of a batch that stand in the ledger, in the batch's order. At least one
 // of the lists has a member. A commit with slots that is sent a second time is in both.

@@ -24,16 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
 
-// database is a store of which more than one daemon may have a part.
-type database interface {
-	ledger.Store
-	ledger.CommitFinder
-	ledger.AccessStore
-	Close() error
-}
-
-// onBoth runs a test on each kind of database, empty; open opens it once more.
-func onBoth(t *testing.T, test func(t *testing.T, open func() database)) {
+// onBoth runs a test on each kind of store, empty; open opens it once more.
+func onBoth(t *testing.T, test func(t *testing.T, open func() ledger.Store)) {
 	t.Helper()
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -42,7 +34,7 @@ func onBoth(t *testing.T, test func(t *testing.T, open func() database)) {
 		if err := sqlite.MigrateUp(t.Context(), path, sqlite.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		test(t, func() database {
+		test(t, func() ledger.Store {
 			s, err := sqlite.Open(path, sqlite.Options{})
 			return opened(t, s, err)
 		})
@@ -53,14 +45,14 @@ func onBoth(t *testing.T, test func(t *testing.T, open func() database)) {
 		if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		test(t, func() database {
+		test(t, func() ledger.Store {
 			s, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
 			return opened(t, s, err)
 		})
 	})
 }
 
-func opened(t *testing.T, s database, err error) database {
+func opened(t *testing.T, s ledger.Store, err error) ledger.Store {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +264,7 @@ func pageOf(t *testing.T, x *Finder, q ledger.RecallQuery) (list []ledger.Recall
 }
 
 // newFinder lists what is open or was committed since a time in UTC milliseconds, or all if it is 0.
-func newFinder(b *book, s Store, since int64) *Finder {
+func newFinder(b *book, s ledger.Store, since int64) *Finder {
 	if since == 0 {
 		return New(b, s, 0, time.Now)
 	}

@@ -29,12 +29,6 @@ type Ledger interface {
 	Tables(ctx context.Context, size uint64, q ledger.TableQuery) (page []rules.TableRef, next string, err error)
 }
 
-// Store is what recall needs of a store.
-type Store interface {
-	ledger.CommitFinder
-	ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error)
-}
-
 // Bounds of one statement.
 const (
 	biteCommits = 64   // commits that are asked for at least, because some may not fit
@@ -51,7 +45,7 @@ const (
 // Finder finds the shuffles of one ledger. All methods are safe for concurrent use.
 type Finder struct {
 	ledger Ledger
-	store  Store
+	store  ledger.Store
 	keep   time.Duration
 	now    func() time.Time
 
@@ -61,7 +55,7 @@ type Finder struct {
 }
 
 // New returns the finder of a ledger, which lists a closed shuffle for keep after its commit, or for ever if keep is 0.
-func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
+func New(l Ledger, s ledger.Store, keep time.Duration, now func() time.Time) *Finder {
 	return &Finder{ledger: l, store: s, keep: keep, now: now, commits: biteCommits, entries: biteEntries,
 		most: pageCommits}
 }
@@ -349,7 +343,7 @@ func read(c ledger.CommitEntry) (r ledger.Recalled, err error) {
 
 // Overdue counts the requests of regulators and administrators that Drop would remove from a ledger.
 // keep is how long they are kept; 0: for ever.
-func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (n int,
+func Overdue(ctx context.Context, s ledger.Store, id ledger.ID, keep time.Duration, now time.Time) (n int,
 	err error) {
 	if before, ok := past(keep, now); ok {
 		if n, err = s.CountAccess(ctx, id, before); err != nil {
@@ -364,7 +358,7 @@ const dropAtOnce = 5000
 
 // Drop removes the requests of regulators and administrators that are older than keep from a ledger,
 // in small transactions; none if keep is 0. It returns how many it removed, also with an error.
-func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (all int,
+func Drop(ctx context.Context, s ledger.Store, id ledger.ID, keep time.Duration, now time.Time) (all int,
 	err error) {
 	before, ok := past(keep, now)
 	for ok {

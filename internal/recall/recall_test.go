@@ -19,7 +19,7 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		s := open()
 		b := newBook(t, s, "main")
 		x := newFinder(b, s, 0)
@@ -72,7 +72,7 @@ func TestFind(t *testing.T) {
 
 // busy makes a ledger with three tables and three games, where some shuffles of each
 // stay open, and with more between the commits.
-func busy(t *testing.T, s database) *book {
+func busy(t *testing.T, s ledger.Store) *book {
 	b := newBook(t, s, "main")
 	for i := range 60 {
 		ref := ""
@@ -101,7 +101,7 @@ func busy(t *testing.T, s database) *book {
 
 // TestQuestions asks everything in every combination, a little at a time.
 func TestQuestions(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		s := open()
 		b := busy(t, s)
 		newBook(t, s, "other").append(b.commit("t-1", "game-a"))
@@ -159,7 +159,7 @@ func TestQuestions(t *testing.T) {
 
 // counting counts what is read.
 type counting struct {
-	Store
+	ledger.Store
 	asked, read int
 	span        uint64 // the largest range of entries in which commits were looked for
 }
@@ -182,7 +182,7 @@ func (s *counting) ByShuffles(ctx context.Context, id ledger.ID, standing ledger
 // TestReads sees that a page costs what it holds, wherever it begins in a ledger of
 // any length, and that what is past its retention is not read.
 func TestReads(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		store := open()
 		b := newBook(t, store, "main")
 		for range 3 {
@@ -245,7 +245,7 @@ func TestReads(t *testing.T) {
 
 // TestPageEnds: a page for which too much would be left out ends before it is full, and what it leads to is whole.
 func TestPageEnds(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		store := open()
 		b := newBook(t, store, "main")
 		for i := range 120 {
@@ -293,7 +293,7 @@ func TestPageEnds(t *testing.T) {
 
 // TestBroken: an entry that is missing or cannot be read is an error, and no part of an answer.
 func TestBroken(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		s := open()
 		b := newBook(t, s, "main")
 		b.append(b.commit("t-1", ""), b.commit("t-1", ""), b.commit("t-1", ""), closes(2, audit.OutcomeCompleted, 0))
@@ -342,7 +342,7 @@ func TestBroken(t *testing.T) {
 
 // changed shows commits other than they are, or not at all.
 type changed struct {
-	Store
+	ledger.Store
 	change func(*ledger.CommitEntry) bool
 }
 
@@ -359,8 +359,8 @@ func (s changed) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery
 
 // TestAtOnce has daemons ask while the ledger grows: what was committed before a question is in its answer.
 func TestAtOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
-		stores := []database{open(), open()}
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
+		stores := []ledger.Store{open(), open()}
 		b := newBook(t, stores[0], "main")
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()

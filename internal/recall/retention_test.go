@@ -13,7 +13,7 @@ import (
 
 // TestRetention: a closed shuffle is listed for a time, an open one until it is closed, and nothing is gone.
 func TestRetention(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		s := open()
 		b := newBook(t, s, "main")
 		for i := range 20 {
@@ -56,7 +56,7 @@ func TestRetention(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
 		s := open()
 		b, other := newBook(t, s, "main"), newBook(t, s, "other")
 		for i := range 20 {

@@ -85,12 +85,12 @@ func (c *Common) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.S
 	})
 }
 
-// CheckpointAfter implements [ledger.Finder].
+// CheckpointAfter implements [ledger.Store].
 func (c *Common) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (ledger.Head, error) {
 	return One(ctx, c.db.Query, ScanHead, SQLCheckpointAfter, int64(id), Number(index))
 }
 
-// Tile implements [ledger.Finder].
+// Tile implements [ledger.Store].
 func (c *Common) Tile(ctx context.Context, id ledger.ID, level int, index uint64) ([]byte, error) {
 	if level < 0 || level > math.MaxInt16 || index > math.MaxInt64 {
 		return nil, ledger.ErrNotFound
@@ -98,7 +98,7 @@ func (c *Common) Tile(ctx context.Context, id ledger.ID, level int, index uint64
 	return One(ctx, c.db.Query, Only[[]byte], SQLTile, int64(id), int16(level), int64(index))
 }
 
-// Deck implements [ledger.Finder].
+// Deck implements [ledger.Store].
 func (c *Common) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]string, error) {
 	list, err := One(ctx, c.db.Query, Only[[]byte], SQLDeck, int64(id), hash[:])
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *Common) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]strin
 	return DecodeDeck(list)
 }
 
-// Terms implements [ledger.Finder].
+// Terms implements [ledger.Store].
 func (c *Common) Terms(ctx context.Context, id ledger.ID, hash [32]byte) (ledger.Terms, error) {
 	return One(ctx, c.db.Query, func(row Scanner) (ledger.Terms, error) {
 		t := ledger.Terms{Hash: hash}
@@ -116,12 +116,12 @@ func (c *Common) Terms(ctx context.Context, id ledger.ID, hash [32]byte) (ledger
 	}, SQLTerms, int64(id), hash[:])
 }
 
-// Statements implements [ledger.Statements].
+// Statements implements [ledger.Store].
 func (c *Common) Statements(ctx context.Context, id ledger.ID, shuffle uint64) ([][]byte, error) {
 	return All(ctx, c.db.Query, Only[[]byte], SQLStatements, int64(id), Number(shuffle))
 }
 
-// Size implements [ledger.CommitFinder].
+// Size implements [ledger.Store].
 func (c *Common) Size(ctx context.Context, id ledger.ID) (uint64, error) {
 	n, err := One(ctx, c.db.Query, Only[uint64], SQLSize, int64(id))
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -130,13 +130,13 @@ func (c *Common) Size(ctx context.Context, id ledger.ID) (uint64, error) {
 	return n, err
 }
 
-// EntryAt implements [ledger.CommitFinder].
+// EntryAt implements [ledger.Store].
 func (c *Common) EntryAt(ctx context.Context, id ledger.ID, size uint64, time int64) (uint64, error) {
 	n, err := One(ctx, c.db.Query, Only[uint64], RecallEntryAt, int64(id), time, firstStep(size))
 	return min(n, size), err
 }
 
-// Commits implements [ledger.CommitFinder].
+// Commits implements [ledger.Store].
 func (c *Common) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) ([]ledger.CommitEntry, error) {
 	sql, args := commitsOf(id, q)
 	list, err := All(ctx, c.db.Query, func(row Scanner) (c ledger.CommitEntry, err error) {
@@ -194,7 +194,7 @@ ORDER BY time, request LIMIT $6`
 	SQLCountAccess = `SELECT count(*) ` + OverdueAccess
 )
 
-// PutAccess implements [ledger.AccessStore]. Only one record can be the next of the chain, so this process adds one at
+// PutAccess implements [ledger.Store]. Only one record can be the next of the chain, so this process adds one at
 // a time.
 func (c *Common) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
 	if err := c.chain.Acquire(ctx, 1); err != nil {
@@ -214,7 +214,7 @@ func (c *Common) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) e
 	}
 }
 
-// AccessHead implements [ledger.AccessStore].
+// AccessHead implements [ledger.Store].
 func (c *Common) AccessHead(ctx context.Context, id ledger.ID) (ledger.AccessHead, error) {
 	h, err := One(ctx, c.db.Query, scanAccessHead, SQLLastAccess, int64(id))
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -223,7 +223,7 @@ func (c *Common) AccessHead(ctx context.Context, id ledger.ID) (ledger.AccessHea
 	return h, err
 }
 
-// AccessRecords implements [ledger.AccessStore].
+// AccessRecords implements [ledger.Store].
 func (c *Common) AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error) {
 	from, to := max(q.From, q.After.Time), cmp.Or(q.To, math.MaxInt64)
 	return All(ctx, c.db.Query, func(row Scanner) (a ledger.Access, err error) {
@@ -232,12 +232,12 @@ func (c *Common) AccessRecords(ctx context.Context, id ledger.ID, q ledger.Acces
 	}, SQLAccess, int64(id), from, to, q.After.Time, q.After.Request, q.Limit)
 }
 
-// CountAccess implements [ledger.AccessStore].
+// CountAccess implements [ledger.Store].
 func (c *Common) CountAccess(ctx context.Context, id ledger.ID, before int64) (int, error) {
 	return One(ctx, c.db.Query, Only[int], SQLCountAccess, int64(id), before)
 }
 
-// DropAccess implements [ledger.AccessStore].
+// DropAccess implements [ledger.Store].
 func (c *Common) DropAccess(ctx context.Context, id ledger.ID, before int64, limit int) (int, error) {
 	n, err := c.db.Note(ctx, c.db.DropAccess, int64(id), before, limit)
 	return int(n), err

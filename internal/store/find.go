@@ -52,7 +52,7 @@ func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*loader] {
 	return ledger.NewApart(&loader{most: maxShuffles, ask: ask}, &loader{most: maxShuffles, ask: ask})
 }
 
-// ByKeyTags implements [ledger.Finder].
+// ByKeyTags implements [ledger.Store].
 func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (rows []ledger.Row, err error) {
 	keys := make([]key, len(tags))
 	for i, tag := range tags {
@@ -68,7 +68,7 @@ func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) 
 	return rows, nil
 }
 
-// TakenSlots implements [ledger.Finder].
+// TakenSlots implements [ledger.Store].
 func (c *Common) TakenSlots(ctx context.Context, id ledger.ID, slots ...[32]byte) ([][32]byte, error) {
 	return stored(ctx, c.db.Query, SQLSlots, id, listOf(slots))
 }
@@ -136,7 +136,7 @@ func listOf(hashes [][32]byte) [][]byte {
 	return all
 }
 
-// ByShuffles implements [ledger.Finder].
+// ByShuffles implements [ledger.Store].
 func (c *Common) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
 	[][]ledger.Row, error) {
 	keys := make([]key, len(shuffles))
@@ -156,7 +156,7 @@ func (c *Common) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.S
 	return list, nil
 }
 
-// PutCosigned implements [ledger.Cosigned]. A checkpoint that is there already is read behind the barrier before it is
+// PutCosigned implements [ledger.Store]. A checkpoint that is there already is read behind the barrier before it is
 // acknowledged.
 func (c *Common) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) error {
 	err := c.put(ctx, ledger.ErrExists, SQLNewCosigned, headArgs(id, h)...)
@@ -168,17 +168,17 @@ func (c *Common) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) e
 	return err
 }
 
-// PutLate implements [ledger.Cosigned].
+// PutLate implements [ledger.Store].
 func (c *Common) PutLate(ctx context.Context, id ledger.ID, h ledger.Head) error {
 	return c.put(ctx, ledger.ErrExists, SQLNewLate, headArgs(id, h)...)
 }
 
-// PutHandover implements [ledger.Cosigned].
+// PutHandover implements [ledger.Store].
 func (c *Common) PutHandover(ctx context.Context, id ledger.ID, h ledger.Head, from uint64) error {
 	return c.put(ctx, ledger.ErrStale, SQLNewHandover, append(headArgs(id, h), Number(from))...)
 }
 
-// PutTerms implements [ledger.TermsKeeper]. A document that is there already is read behind the barrier before it is
+// PutTerms implements [ledger.Store]. A document that is there already is read behind the barrier before it is
 // acknowledged.
 func (c *Common) PutTerms(ctx context.Context, id ledger.ID, t ledger.Terms) error {
 	err := c.put(ctx, ledger.ErrExists, SQLNewTerms, int64(id), t.Hash[:], int64(t.Kind), t.Bytes)
@@ -188,7 +188,7 @@ func (c *Common) PutTerms(ctx context.Context, id ledger.ID, t ledger.Terms) err
 	return err
 }
 
-// PutStatement implements [ledger.Statements].
+// PutStatement implements [ledger.Store].
 func (c *Common) PutStatement(ctx context.Context, id ledger.ID, shuffle uint64, n int, note []byte) error {
 	_, err := c.db.Note(ctx, SQLNewStatement, int64(id), Number(shuffle), n, note)
 	return err
@@ -207,12 +207,12 @@ func headArgs(id ledger.ID, h ledger.Head) []any {
 	return []any{int64(id), Number(h.Size), h.Root[:], h.Checkpoint}
 }
 
-// CosignedAtMost implements [ledger.Cosigned].
+// CosignedAtMost implements [ledger.Store].
 func (c *Common) CosignedAtMost(ctx context.Context, id ledger.ID, size uint64) (ledger.Head, error) {
 	return One(ctx, c.db.Query, ScanHead, SQLCosignedAtMost, int64(id), Number(size))
 }
 
-// CosignedFrom implements [ledger.Cosigned].
+// CosignedFrom implements [ledger.Store].
 func (c *Common) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
 	return parts(size, func(at uint64) ([]ledger.Head, uint64, error) {
 		if at > math.MaxInt64 {
@@ -226,12 +226,12 @@ func (c *Common) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) it
 	})
 }
 
-// LateFrom implements [ledger.Cosigned].
+// LateFrom implements [ledger.Store].
 func (c *Common) LateFrom(ctx context.Context, id ledger.ID, size uint64, n int) ([]ledger.Head, error) {
 	return All(ctx, c.db.Query, ScanHead, SQLLateFrom, int64(id), Number(size), n)
 }
 
-// NewestLate implements [ledger.Cosigned].
+// NewestLate implements [ledger.Store].
 func (c *Common) NewestLate(ctx context.Context, id ledger.ID, n int) ([]ledger.Head, error) {
 	return All(ctx, c.db.Query, ScanHead, SQLNewestLate, int64(id), n)
 }

@@ -48,7 +48,7 @@ type Send func(all []*Appending) (landed []ledger.ID, err error)
 // NewJoint returns a Joint that has so many transactions under way at a time at most.
 func NewJoint(runs int, send Send) *Joint { return &Joint{runs: runs, send: send} }
 
-// Append implements [ledger.Appender]. While it waits, the end of ctx withdraws it.
+// Append implements [ledger.Store]. While it waits, the end of ctx withdraws it.
 func (j *Joint) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
 	if err := errors.Join(ctx.Err(), CheckBatch(old.Size, b)); err != nil {
 		return err

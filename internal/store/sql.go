@@ -1,7 +1,7 @@
-// Package store holds what the two stores have in common: their interface, the methods and statements that need nothing
-// of one database alone, the check of a batch before any of it is sent, the encoding of decks, reads of rows that are
-// not believed yet, and migrations. The stores are store/postgres, the system of record, and store/sqlite, the embedded
-// one. Both pass store/storetest.
+// Package store holds what the two stores have in common: the methods and statements that need nothing of one database
+// alone, the check of a batch before any of it is sent, the encoding of decks, reads of rows that are not believed yet,
+// and migrations. The stores are store/postgres, the system of record, and store/sqlite, the embedded one. Both are a
+// ledger.Store, and pass store/storetest.
 package store
 
 import (
@@ -129,15 +129,6 @@ func CheckSchema(version int) error {
 	}
 	return fmt.Errorf("the database has schema %d and this program needs %d: %w", version, migrations.Latest,
 		stops.TablesOld)
-}
-
-// Database is an open store: the evidence, which is appended to and read, and the access records, on which no proof
-// rests.
-type Database interface {
-	ledger.Store
-	ledger.CommitFinder
-	ledger.AccessStore
-	Close() error
 }
 
 // Pool is how the connections of one pool to the database are used.

@@ -15,10 +15,10 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 	"shuffled/internal/process"
 	"shuffled/internal/seal"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -34,7 +34,7 @@ type demoHouse struct {
 	cfg    *config.Config
 	key    *keys.SigningKey
 	ring   *seal.Keyring
-	store  store.Database
+	store  ledger.Store
 	ledger *sequencer.Ledger
 	dealer *dealer.Dealer
 }

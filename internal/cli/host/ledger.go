@@ -16,7 +16,6 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/outbound"
 	"shuffled/internal/recall"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 	"shuffled/migrations"
 )
@@ -42,7 +41,7 @@ type listedLedger struct {
 
 func (c ledgerListCmd) Run(ctx context.Context, s term.Streams) error {
 	list := []listedLedger{}
-	err := c.EachLedger(ctx, func(store store.Database, info ledger.Info) error {
+	err := c.EachLedger(ctx, func(store ledger.Store, info ledger.Info) error {
 		one, err := listLedger(ctx, store, info)
 		list = append(list, one)
 		return err
@@ -154,7 +153,7 @@ func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	keep, now, list := cfg.AccessRetention.Duration(), time.Now(), []retained{}
-	err = c.EachLedger(ctx, func(store store.Database, l ledger.Info) error {
+	err = c.EachLedger(ctx, func(store ledger.Store, l ledger.Info) error {
 		n, err := act(ctx, store, ledger.IDOf(l.Origin), keep, now)
 		if err == nil {
 			list = append(list, retained{l.Name, n})

@@ -16,7 +16,6 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -34,7 +33,7 @@ var sandboxRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleR
 // SetUpSandbox makes what is missing at the first run: the sealing key, and the ledger with its signing key, an
 // auditor's and an administrator's. What exists stays as it is. A ledger whose keys are gone is an error, and no others
 // are made.
-func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database, origin string) error {
+func SetUpSandbox(ctx context.Context, cfg *config.Config, store ledger.Store, origin string) error {
 	f := place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
 	cfg.Ledgers = []config.Ledger{{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark,
@@ -43,7 +42,7 @@ func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database,
 }
 
 // makeSandbox makes a ledger of the sandbox, unless it exists.
-func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, of ledger.Info, f place.Files) error {
+func makeSandbox(ctx context.Context, cfg *config.Config, store ledger.Store, of ledger.Info, f place.Files) error {
 	ledgers, err := store.Ledgers(ctx)
 	switch {
 	case err != nil:
@@ -163,7 +162,7 @@ func SandboxAdminKey(cfg *config.Config) string { return filepath.Join(cfg.Data,
 const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1) |
 	1<<(audit.SourceCoDealer-1)
 
-func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, of ledger.Info, f place.Files) error {
+func createSandbox(ctx context.Context, cfg *config.Config, store ledger.Store, of ledger.Info, f place.Files) error {
 	if !place.Exists(cfg.SealingKeys[0]) {
 		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
 			return fmt.Errorf("writing the sealing key: %w", err)
@@ -212,7 +211,7 @@ const SandboxCoDealer = "co-dealer"
 
 // SetUpSandboxCoDealer makes that ledger, and configures each of the two ledgers for the other. address is the
 // daemon's.
-func SetUpSandboxCoDealer(ctx context.Context, cfg *config.Config, store store.Database, address string) error {
+func SetUpSandboxCoDealer(ctx context.Context, cfg *config.Config, store ledger.Store, address string) error {
 	f, of := place.FilesOf(cfg.Data, SandboxCoDealer), place.FilesOf(cfg.Data, SandboxLedger)
 	origin := sandboxOrigins + SandboxCoDealer
 	cfg.Ledgers[0].CoDealers = []string{fmt.Sprintf("%s http://%s/v1/%s %s", origin, address, SandboxCoDealer,

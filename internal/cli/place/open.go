@@ -27,7 +27,6 @@ import (
 	"shuffled/internal/process"
 	"shuffled/internal/seal"
 	"shuffled/internal/stops"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
@@ -158,7 +157,7 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 	if err != nil {
 		return err
 	}
-	return withStore(ctx, cfg, func(store store.Database) error {
+	return withStore(ctx, cfg, func(store ledger.Store) error {
 		l, err := OpenLedger(ctx, cfg, store, name, func(c *ledger.Config) { c.AdoptHead, c.AdoptAct = reason, act })
 		if err != nil {
 			return err
@@ -169,7 +168,7 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 
 // OpenLedger opens the ledger of this name as its writer. adopt, if it is not nil, says which head is adopted. The
 // caller must close the ledger.
-func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, name string,
+func OpenLedger(ctx context.Context, cfg *config.Config, store ledger.Store, name string,
 	adopt func(*ledger.Config)) (*sequencer.Ledger, error) {
 	c := LedgerOf(cfg, name)
 	origin, signers, err := ReadSigners(c, cfg.PassphraseFile)

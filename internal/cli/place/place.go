@@ -84,7 +84,7 @@ func (p Flags) LoadEach() ([]*config.Config, error) {
 }
 
 // OpenStore opens the configured database. Its tables must exist. The caller must close it.
-func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
+func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (ledger.Store, error) {
 	if path, ok := cfg.SQLite(); ok {
 		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 		return db, noDatabase(path, err)
@@ -135,7 +135,7 @@ func noDatabase(path string, err error) error {
 }
 
 // withStore opens the store, and calls do with it. A superuser of the database may do so.
-func withStore(ctx context.Context, cfg *config.Config, do func(store.Database) error) error {
+func withStore(ctx context.Context, cfg *config.Config, do func(ledger.Store) error) error {
 	store, err := OpenStore(ctx, cfg, true)
 	if err != nil {
 		return err
@@ -164,13 +164,13 @@ func Each(all []*config.Config, do func(*config.Config) error) error {
 }
 
 // EachLedger opens one database after the other, and calls do for each ledger in it.
-func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.Info) error) error {
+func (p Flags) EachLedger(ctx context.Context, do func(ledger.Store, ledger.Info) error) error {
 	all, err := p.LoadEach()
 	if err != nil {
 		return err
 	}
 	return Each(all, func(cfg *config.Config) error {
-		return withStore(ctx, cfg, func(store store.Database) error {
+		return withStore(ctx, cfg, func(store ledger.Store) error {
 			infos, err := store.Ledgers(ctx)
 			if err != nil {
 				return fmt.Errorf("listing ledgers: %w", err)
@@ -192,7 +192,7 @@ func (p Flags) ReadState(ctx context.Context, name string) (state *rules.State, 
 	if err != nil {
 		return nil, head, nil, err
 	}
-	err = withStore(ctx, cfg, func(store store.Database) (err error) {
+	err = withStore(ctx, cfg, func(store ledger.Store) (err error) {
 		state, head, genesis, err = ledger.ReadState(ctx, store, name)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return fmt.Errorf("%w %s in %s", stops.NoLedger, name, Database(cfg))

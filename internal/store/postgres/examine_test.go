@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/stops"
-	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -64,7 +64,7 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := c.Database(t)
 		migrate(t, dsn)
-		return backend(t, dsn, func(t *testing.T) store.Database {
+		return backend(t, dsn, func(t *testing.T) ledger.Store {
 			return open(t, through(dsn),
 				Options{Pooler: true})
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
@@ -24,7 +25,7 @@ func TestMigrations(t *testing.T) {
 		return storetest.Place{
 			Up:      func(ctx context.Context) error { return MigrateUp(ctx, dsn, Options{}) },
 			Version: func(ctx context.Context) (int, error) { return versionOf(ctx, dsn, Options{}) },
-			Open: func() (store.Database, error) {
+			Open: func() (ledger.Store, error) {
 				return Open(t.Context(), dsn, Options{AllowSuperuser: true})
 			},
 			Read: func() (*store.Evidence, error) { return OpenEvidence(t.Context(), dsn, Options{}) },

@@ -77,7 +77,7 @@ type Options struct {
 // appenders is the number of connections for appends and heads. A ledger uses one at a time, for a millisecond.
 const appenders = 4
 
-// Store is a store.Database in one PostgreSQL database. All methods are safe for concurrent use.
+// Store is a ledger.Store in one PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
 	store.Common
 	*store.Joint // appends
@@ -95,7 +95,7 @@ type readPool struct {
 	of string
 }
 
-var _ store.Database = (*Store)(nil)
+var _ ledger.Store = (*Store)(nil)
 
 // Open connects to the database at dsn, a postgres:// address or libpq's "key=value" form, and checks it: durability is
 // on, it is no standby, the role is no superuser, and the schema is that of this program. The same is checked for every

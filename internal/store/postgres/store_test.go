@@ -13,7 +13,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
-	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -25,7 +24,7 @@ func TestStore(t *testing.T) {
 	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
-		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{}) })
+		return backend(t, dsn, func(t *testing.T) ledger.Store { return open(t, dsn, Options{}) })
 	})
 }
 
@@ -50,7 +49,7 @@ func TestStoreAsWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		roles("")
-		return backend(t, admin, func(t *testing.T) store.Database {
+		return backend(t, admin, func(t *testing.T) ledger.Store {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
 	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks",
@@ -71,7 +70,7 @@ func (s twoRoles) DropAccess(ctx context.Context, id ledger.ID, before int64, li
 	return s.owner.DropAccess(ctx, id, before, limit)
 }
 
-func backend(t *testing.T, admin string, open func(t *testing.T) store.Database) storetest.Backend {
+func backend(t *testing.T, admin string, open func(t *testing.T) ledger.Store) storetest.Backend {
 	conn := connect(t, admin)
 	return storetest.Backend{
 		Store: open(t),

@@ -59,7 +59,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a store.Database in one SQLite file. All methods are safe for concurrent use.
+// Store is a ledger.Store in one SQLite file. All methods are safe for concurrent use.
 type Store struct {
 	store.Common
 	*store.Joint // appends
@@ -72,7 +72,7 @@ type Store struct {
 	reads ledger.Apart[*readers]
 }
 
-var _ store.Database = (*Store)(nil)
+var _ ledger.Store = (*Store)(nil)
 
 // errClosed answers every call of a closed store.
 var errClosed = errors.New("the store is closed")

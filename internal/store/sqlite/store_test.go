@@ -28,7 +28,7 @@ func TestStore(t *testing.T) {
 		db := raw(t, path)
 		return storetest.Backend{
 			Store: open(t, path),
-			Open:  func(t *testing.T) store.Database { return open(t, path) },
+			Open:  func(t *testing.T) ledger.Store { return open(t, path) },
 			Counts: func(t *testing.T) map[string]int {
 				counts := make(map[string]int)
 				for _, table := range tables {
@@ -88,7 +88,7 @@ func TestMigrations(t *testing.T) {
 		return storetest.Place{
 			Up:      func(ctx context.Context) error { return MigrateUp(ctx, path, Options{}) },
 			Version: func(ctx context.Context) (int, error) { return versionOf(ctx, path, Options{}) },
-			Open:    func() (store.Database, error) { return Open(path, Options{}) },
+			Open:    func() (ledger.Store, error) { return Open(path, Options{}) },
 			Read:    func() (*store.Evidence, error) { return OpenEvidence(path, Options{}) },
 			Exec: func(sql string) error {
 				db := raw(t, path)

@@ -124,7 +124,7 @@ func testAccessesTogether(t *testing.T, b Backend, id ledger.ID) {
 	}
 	group, ctx := errgroup.WithContext(t.Context())
 	for i := range 40 {
-		s := []ledger.AccessStore{b.Store, again}[i%2]
+		s := []ledger.Store{b.Store, again}[i%2]
 		group.Go(func() error {
 			return s.PutAccess(ctx, id,
 				ledger.Access{Time: 7, Request: fmt.Sprint("together-", i), Token: "r", Method: "GET", Path: "/"})

@@ -19,7 +19,7 @@ func cosigned(size uint64, writer int) ledger.Head {
 		Checkpoint: fmt.Appendf(nil, "checkpoint %d cosigned for %d\n", size, writer)}
 }
 
-func cosignedFrom(t *testing.T, s ledger.Cosigned, id ledger.ID, size uint64) (list []ledger.Head) {
+func cosignedFrom(t *testing.T, s ledger.Store, id ledger.ID, size uint64) (list []ledger.Head) {
 	t.Helper()
 	for h, err := range s.CosignedFrom(t.Context(), id, size) {
 		if err != nil {

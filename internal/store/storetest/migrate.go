@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/migrations"
 )
@@ -16,7 +17,7 @@ import (
 type Place struct {
 	Up      func(context.Context) error
 	Version func(context.Context) (int, error)
-	Open    func() (store.Database, error)
+	Open    func() (ledger.Store, error)
 	Read    func() (*store.Evidence, error)
 	// Exec runs statements as the owner of the database would by hand, all or none of them.
 	Exec func(sql string) error

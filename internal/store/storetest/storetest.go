@@ -1,4 +1,4 @@
-// Package storetest is the suite that every store passes. It tests the contract of [store.Database], which the comments
+// Package storetest is the suite that every store passes. It tests the contract of [ledger.Store], which the comments
 // of its parts give: above all that an append writes all of a batch or nothing, and that its error says which.
 package storetest
 
@@ -14,14 +14,13 @@ import (
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
-	"shuffled/internal/store"
 )
 
 // Backend is an empty database for one test.
 type Backend struct {
-	Store store.Database
+	Store ledger.Store
 	// Open opens the same database a second time, as another daemon does. The test closes the result.
-	Open func(t *testing.T) store.Database
+	Open func(t *testing.T) ledger.Store
 	// Counts returns the number of rows of every relation, by its name.
 	Counts func(t *testing.T) map[string]int
 }
