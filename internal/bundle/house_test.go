@@ -107,7 +107,7 @@ func (h *house) size() uint64 { return uint64(len(h.entries)) }
 func (h *house) add(body audit.Body) {
 	h.t.Helper()
 	at := start.Add(time.Duration(len(h.entries)) * time.Minute)
-	b, err := audit.Entry{Time: at.UnixMilli(), Actor: as("daemon"), Body: body}.Encode()
+	b, err := audit.Entry{Time: at.UnixMilli(), Actor: audit.Daemon, Body: body}.Encode()
 	must(h.t, err)
 	h.addBytes(b)
 }
@@ -321,9 +321,6 @@ func same(t testing.TB, got, want string) {
 func short(s string) string { return s[:min(len(s), 100)] }
 
 func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
-
-// as is the actor of a test: a service with one credential of the same name.
-func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
 
 func must(t testing.TB, err error) {
 	t.Helper()

@@ -39,7 +39,7 @@ func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (non
 			if err == nil {
 				return a, nil
 			}
-			if _, ok := errors.AsType[*audit.Illegal](err); !ok {
+			if !unwritten(err) {
 				return none, err // and no card of a deal that may not be durable
 			}
 			refused = err

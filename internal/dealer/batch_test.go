@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -324,6 +326,50 @@ func TestBatchAllOrNone(t *testing.T) {
 	}
 	if n := tb.Ledger().Live().Appends.Landed - before; n != 1 {
 		t.Errorf("%d appends", n)
+	}
+}
+
+// twice runs two copies of a batch at the same time, one of them backwards. Both give the same answers, which twice
+// returns.
+func (tb *table) twice(ops []batch.Operation, together bool) []batch.Result {
+	tb.t.Helper()
+	copies, results := [2][]batch.Operation{ops, slices.Clone(ops)}, [2][]batch.Result{}
+	slices.Reverse(copies[1])
+	var both sync.WaitGroup
+	for i := range copies {
+		both.Go(func() {
+			var err error
+			if results[i], err = tb.batch(tb.t.Context(), copies[i], together); err != nil {
+				tb.t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	slices.Reverse(results[1])
+	for i, one := range results[0] {
+		if other := results[1][i]; one.Err != nil || other.Err != nil || !cmp.Equal(one, other, sameAnswer) {
+			tb.t.Fatalf("operation %d: %v, %v", i, one.Err, other.Err)
+		}
+	}
+	return results[0]
+}
+
+// TestBatchTwiceAtOnce: of two copies of a batch neither waits for the other, and each answer of one repeats the other.
+func TestBatchTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	for try := range 10 {
+		var commits, deals []batch.Operation
+		for i := range 64 {
+			commits = append(commits, handOf(fmt.Sprint("t", i), 0)[0])
+			commits[i].Key = fmt.Sprint("try-", try)
+		}
+		for i, made := range tb.twice(commits, try%2 == 0) {
+			deal := handOf(commits[i].Table, -1)[1]
+			deal.Shuffle = made.Answer.(api.Shuffle).ID
+			deals = append(deals, deal)
+		}
+		tb.twice(deals, try%2 == 0)
 	}
 }
 

@@ -42,13 +42,6 @@ func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []
 		CoDealer: coDealer}
 }
 
-// unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
-func unwritten(err error) bool {
-	_, illegal := errors.AsType[*audit.Illegal](err)
-	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
-	return illegal || duplicate
-}
-
 // committed draws a tape and appends the commit to it.
 func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequest) (api.Shuffle, error) {
 	c, from, err := d.settle(ctx, actor, a)

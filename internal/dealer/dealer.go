@@ -100,23 +100,3 @@ const maxWheels = 64
 
 // Shuffles reads the shuffles of the ledger.
 func (d *Dealer) Shuffles() *record.Reader { return d.shuffles }
-
-// alone lets one request for a commit under a key go at a time. It waits for its turn under the tag, until the queue
-// deadline of ctx; the caller must call end. A copy then finds the answer in the ledger. Unlike singleflight of x/sync
-// it shares no result: a copy may be another request under the same key, its caller may leave, and its answer says that
-// it is a repeated one. Copies at another daemon do not wait; the ledger keeps them apart.
-func (d *Dealer) alone(ctx context.Context, tag [32]byte) (end func(), err error) {
-	done := make(chan struct{})
-	for {
-		ahead, waits := d.underway.LoadOrStore(tag, done)
-		if !waits {
-			return func() {
-				d.underway.Delete(tag)
-				close(done)
-			}, nil
-		}
-		if _, err := ledger.Await(ctx, ahead.(chan struct{}), "the same request is under way"); err != nil {
-			return nil, err
-		}
-	}
-}

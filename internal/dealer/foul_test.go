@@ -92,7 +92,8 @@ func TestFoulDeck(t *testing.T) {
 			}
 			tb.deal(honest.ID, api.DealRequest{First: latched,
 				Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
-			tb.clearLatch(name)
+			_, err := tb.ClearLatch(t.Context(), as("admin"), name, nil)
+			must(t, err)
 		}
 		_, err = tb.Close(t.Context(), as("tester"), decks["another order"],
 			api.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
@@ -153,13 +154,6 @@ func (tb *table) tapeOf(id uint64) ([]byte, error) {
 	}
 	tape, _, err := seal.Split(b, c.Context.Recipe.TapeLen(), n)
 	return tape, err
-}
-
-func (tb *table) clearLatch(reason string) {
-	tb.t.Helper()
-	if _, err := tb.ClearLatch(tb.t.Context(), as("admin"), reason, nil); err != nil {
-		tb.t.Fatal(err)
-	}
 }
 
 // latchEvents are the kinds of the events about the latch.

@@ -119,5 +119,29 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *co
 	}
 }
 
+// alone lets one request for a commit under a key go at a time. It waits for its turn under the tag, until the queue
+// deadline of ctx; the caller must call end. A copy then finds the answer in the ledger. Unlike singleflight of x/sync
+// it shares no result: a copy may be another request under the same key, its caller may leave, and its answer says that
+// it is a repeated one. Copies at another daemon do not wait; the ledger keeps them apart. Nor does an operation of a
+// batch: the rest of the batch waits for it, so of two copies of a batch each would wait for the other.
+func (d *Dealer) alone(ctx context.Context, tag [32]byte) (end func(), err error) {
+	if ctx.Value(turnKey{}) != nil {
+		return func() {}, nil
+	}
+	done := make(chan struct{})
+	for {
+		ahead, waits := d.underway.LoadOrStore(tag, done)
+		if !waits {
+			return func() {
+				d.underway.Delete(tag)
+				close(done)
+			}, nil
+		}
+		if _, err := ledger.Await(ctx, ahead.(chan struct{}), "the same request is under way"); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // childTries is how often the commit of a child is tried while its parent is being dealt from.
 const childTries = 4

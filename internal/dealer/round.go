@@ -16,6 +16,14 @@ import (
 // ErrTogether: an operation of a batch was refused, and the batch is all or none.
 var ErrTogether = errors.New("another operation of the batch was refused, and all or none was asked for")
 
+// unwritten reports whether a rule or a key refused an entry, or another operation of a batch for all or none. Then the
+// entry was certainly not written, and a copy of its request may have been first.
+func unwritten(err error) bool {
+	_, illegal := errors.AsType[*audit.Illegal](err)
+	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
+	return illegal || duplicate || errors.Is(err, ErrTogether)
+}
+
 // propose appends a proposal. In a batch it appends those of the other operations with it.
 func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []ledger.Appended, err error) {
 	if in, ok := ctx.Value(turnKey{}).(*turn); ok {

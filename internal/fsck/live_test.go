@@ -47,7 +47,7 @@ func alongside(t *testing.T, s ledger.Store, e *store.Evidence) {
 					return
 				}
 				_, err = l.Append(t.Context(),
-					ledger.Proposal{Actor: as("tester"), Decks: []ledger.Deck{{Hash: deck.Hash(), List: deck.Bytes()}},
+					ledger.Proposal{Actor: audit.Daemon, Decks: []ledger.Deck{{Hash: deck.Hash(), List: deck.Bytes()}},
 						Bodies: []audit.Body{&audit.Event{Kind: audit.EventTableOpen,
 							Name: fmt.Sprintf("table-%d-%d", w, n)}}})
 				if err != nil {

@@ -399,9 +399,6 @@ func busy(dir string, n int) (*material, error) {
 	return w.finish()
 }
 
-// as is the actor of a test: a service with one credential of the same name.
-func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -115,7 +115,7 @@ func (b *book) append(bodies ...audit.Body) {
 	batch := ledger.Batch{Head: ledger.Head{Size: old.Size + uint64(len(bodies)), Checkpoint: []byte("checkpoint")}}
 	for i, body := range bodies {
 		b.time++
-		e := audit.Entry{Time: b.time, Actor: as("dealer-1"), Body: body}
+		e := audit.Entry{Time: b.time, Actor: audit.Actor{Identity: "dealer-1", Credential: "dealer-1"}, Body: body}
 		encoded, err := e.Encode()
 		if err != nil {
 			b.t.Fatal(err)
@@ -270,6 +270,3 @@ func newFinder(b *book, s ledger.Store, since int64) *Finder {
 	}
 	return New(b, s, time.Hour, func() time.Time { return time.UnixMilli(since).Add(time.Hour) })
 }
-
-// as is the actor of a test: a service with one credential of the same name.
-func as(name string) audit.Actor { return audit.Actor{Identity: name, Credential: name} }

@@ -62,9 +62,10 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	by := audit.Actor{Identity: "tester", Credential: "tester"}
 	add := func(live *sequencer.Ledger, body audit.Body) uint64 {
 		t.Helper()
-		a, err := live.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: []audit.Body{body}})
+		a, err := live.Append(t.Context(), ledger.Proposal{Actor: by, Bodies: []audit.Body{body}})
 		if err != nil {
 			t.Fatal(err)
 		}
