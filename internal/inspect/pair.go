@@ -70,22 +70,6 @@ type PairCounts struct {
 	Beyond    uint64 `json:"beyond"`  // entries of one ledger that name later entries than the other's bundle has
 }
 
-// Kinds of deals of the co-dealer that the house did not deal on.
-const (
-	kindUnplayed   = "unplayed"
-	kindUnanswered = "unanswered"
-	kindSilent     = "silent"
-	kindUnread     = "unread"
-	kindWithheld   = "withheld"
-	kindTapeLost   = "tape_lost"
-)
-
-// notDealt returns the figures by kind.
-func (c *PairCounts) notDealt() map[string]*uint64 {
-	return map[string]*uint64{kindUnplayed: &c.Unplayed, kindUnanswered: &c.Unanswered, kindSilent: &c.Silent,
-		kindUnread: &c.Unread, kindWithheld: &c.Withheld, kindTapeLost: &c.TapeLost}
-}
-
 // NotDealt returns how many deals of the co-dealer the house did not deal on before it closed
 // the shuffle, without a fault.
 func (c PairCounts) NotDealt() uint64 {
@@ -164,7 +148,8 @@ func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *P
 	if r.House, err = Run(ctx, house, o.House); err != nil {
 		return nil, fmt.Errorf("checking the house's ledger: %w", err)
 	}
-	if r.House.whole() && !p.names(r.House) {
+	pinned := func(k trust.KeyRecord) bool { return k.Subject == audit.SubjectCoDealer && k.Origin == p.origins[1] }
+	if r.House.whole() && !slices.ContainsFunc(r.House.keys, pinned) {
 		return nil, fmt.Errorf("the ledger %s never named %s as its co-dealer: the two bundles are no pair; the house's comes first, and its co-dealer's second",
 			p.origins[0], p.origins[1])
 	}
@@ -240,13 +225,6 @@ func commonWitnesses(a, b *trust.Policy) (*trust.Policy, error) {
 		lines = append(lines, fmt.Sprintf("group %s any %s\n", quorum, strings.Join(names, " ")))
 	}
 	return trust.ParsePolicy([]byte(strings.Join(lines, "") + "quorum " + quorum + "\n"))
-}
-
-// names reports whether the house's ledger ever pinned this co-dealer.
-func (p *pair) names(house *Report) bool {
-	return slices.ContainsFunc(house.keys, func(k trust.KeyRecord) bool {
-		return k.Subject == audit.SubjectCoDealer && k.Origin == p.origins[1]
-	})
 }
 
 // judge compares two whole ledgers with each other.

@@ -261,29 +261,31 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) *uint64 {
 		Request: d.Index, Place: d.deal().First, Places: d.deal().Count(), Closed: bundle.FormatTime(x.closed.Time),
 		Daemon: x.commit.start().Instance, Restarted: x.closed.Instance > x.commit.Index,
 		Seen: formatSecond(second), CloseSeen: formatSecond(ended)}
+	var figure *uint64 // of this kind
 	named := c.Unplayed()
 	switch {
 	case named != nil && named.Deal == d.foreign():
 		t.behind(h, sideCoDealer, d, x.closed, asked.Head)
-		line.Kind = kindUnplayed
+		line.Kind, figure = "unplayed", &h.counts.Unplayed
 		if want := len(d.deal().Opens()); len(named.Values) == 0 && want > 0 {
-			line.Kind = kindUnanswered
+			line.Kind, figure = "unanswered", &h.counts.Unanswered
 		} else if len(named.Values) != want {
 			t.fault(h, sideHouse, x.closed, CodeOtherRuns, "the close has %d values of the co-dealer, and %d were asked for",
 				len(named.Values), want)
 		}
 		t.given(h, x.closed, d.deal(), named.Values)
 	case c.Reason == audit.ReasonTapeLost:
-		line.Kind = kindTapeLost
+		line.Kind, figure = "tape_lost", &h.counts.TapeLost
 	case excused:
 		return nil
 	case second != 0 && second+trust.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.Second),
 		second != 0 && (ended-second)*1000 > t.limit:
-		line.Kind, h.unsettled = kindSilent, true
+		line.Kind, figure = "silent", &h.counts.Silent
+		h.unsettled = true
 	case c.Blind != nil && c.Blind.Head.Size > d.Index:
-		line.Kind = kindUnread
+		line.Kind, figure = "unread", &h.counts.Unread
 	default:
-		line.Kind = kindWithheld
+		line.Kind, figure = "withheld", &h.counts.Withheld
 	}
 	if h.table != nil { // of the period
 		t.lines = append(t.lines, line)
@@ -294,7 +296,7 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) *uint64 {
 	if line.Restarted {
 		h.counts.Restarted++
 	}
-	return h.counts.notDealt()[line.Kind]
+	return figure
 }
 
 // named checks that each deal of the co-dealer that the house names is there and is named
