@@ -227,9 +227,9 @@ func TestDealingOfOtherPeriods(t *testing.T) {
 // TestManyTables: tables beyond the list are summed.
 func TestManyTables(t *testing.T) {
 	t.Parallel()
-	f := &fold{figures: figures{conduct: conduct{Paces: make(map[string]*pace)}}}
+	f := &fold{figures: figures{paces: make(map[string]*pace)}}
 	for i := range MaxListed + 3 {
-		f.conduct.Paces[string(rune('a'+i%26))+string(rune('0'+i/26))] = &pace{DealingCounts: DealingCounts{Owners: 1,
+		f.paces[string(rune('a'+i%26))+string(rune('0'+i/26))] = &pace{DealingCounts: DealingCounts{Owners: 1,
 			Deals: 2}}
 	}
 	d := f.dealings()
@@ -259,14 +259,15 @@ func TestGaps(t *testing.T) {
 		{"all at once", []int64{0, 0, 0}, []int64{0, 1, 2}, 0, 1, &[2]uint64{0, 1}},
 		{"a clock that went back", []int64{-5}, nil, 0, 0, &[2]uint64{0, 1}},
 	} {
-		p := &pace{}
+		p := &pace{DealingCounts: DealingCounts{Owners: 1}} // so that the table is listed
 		for _, g := range test.between {
 			p.Between.add(0, g)
 		}
 		for _, g := range test.after {
 			p.After.add(0, g)
 		}
-		c, median := p.judge()
+		c := (&fold{figures: figures{paces: map[string]*pace{"1": p}}}).dealings().Tables[0]
+		median := c.Median
 		if c.InOneGo != test.ahead || c.LongBefore != test.long || (median == nil) != (test.median == nil) ||
 			median != nil && *median != *test.median {
 			t.Errorf("%s: %d in one go, %d long before, median %v", test.name, c.InOneGo, c.LongBefore, median)

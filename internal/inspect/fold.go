@@ -49,8 +49,9 @@ type play struct {
 type figures struct {
 	tables    map[string]*Counts // by table, of the period
 	times     [2]int64           // of the first and the last entry
-	conduct   conduct
-	drawnFrom map[int]bool // by number in Options.Tickets: a commit names the root of the list
+	paces     map[string]*pace   // by table
+	approving uint64             // index of the act that approves the next entry, 0 for none
+	drawnFrom map[int]bool       // by number in Options.Tickets: a commit names the root of the list
 }
 
 // signing is what the fold knows of keys and policies.
@@ -213,7 +214,7 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 // lose counts an entry whose bytes are not known.
 func (f *fold) lose(index uint64) {
 	f.lost.add(index)
-	f.conduct.Approving = 0
+	f.approving = 0
 	f.state.Force(audit.Entry{})
 }
 

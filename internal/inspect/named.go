@@ -110,15 +110,6 @@ type SeenList struct {
 	Shuffles uint64 `json:"shuffles"` // of any time, that are drawn from it
 }
 
-func newLists(given []TicketList) []SeenList {
-	lists := make([]SeenList, len(given))
-	for i, g := range given {
-		lists[i] = SeenList{Name: audit.Printable(g.Name), Count: g.Count,
-			Root: base64.StdEncoding.EncodeToString(g.Root[:])}
-	}
-	return lists
-}
-
 // drawn compares the list of tickets that a commit names with those that were given.
 func (f *fold) drawn(l *live, t *audit.Terms, index uint64) {
 	if t == nil || t.Kind != audit.TermsTicketList {
@@ -194,17 +185,13 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o rules.Opened, legal bool) {
 		return
 	}
 	x := beaconValue{p.Round, *m.Beacon()}
-	l.Beacon = f.check(x)
+	l.Beacon = remembered(f.checks, x, sync.OnceValue(func() bool { return beacon.Verify(x.round, x.value) == nil }))
 	f.batch.rounds = append(f.batch.rounds, mixCheck{x, l.Beacon, m.Shuffle, index})
 }
 
 // checkMemory is how many checks are remembered. If there are more, some are made again,
 // which costs time and changes nothing.
 const checkMemory = 1 << 12
-
-func (f *fold) check(x beaconValue) roundCheck {
-	return remembered(f.checks, x, sync.OnceValue(func() bool { return beacon.Verify(x.round, x.value) == nil }))
-}
 
 // mixedForAll reports whether a witnessed shuffle whose beacon holds leaves nothing to the
 // house (docs/SPEC.md section 10.5).

@@ -107,10 +107,10 @@ func (f *fold) deal(e audit.Entry, opened rules.Opened) {
 	if l == nil || !f.counts(l) {
 		return
 	}
-	p := f.conduct.Paces[l.Table]
+	p := f.paces[l.Table]
 	if p == nil {
 		p = &pace{}
-		f.conduct.Paces[l.Table] = p
+		f.paces[l.Table] = p
 	}
 	if !l.OwnerChanged && !e.Actor.Reserved() && e.Actor.Identity != opened.Owner {
 		l.OwnerChanged = true
@@ -151,39 +151,32 @@ func (p *pace) dealt(l *live, e audit.Entry) {
 	l.AfterDeal, l.DealtAt = true, e.Time
 }
 
-// judge counts the deals that differ much from the median, which is known now.
-func (p *pace) judge() (c DealingCounts, median *[2]uint64) {
-	c = p.DealingCounts
-	if m, ok := p.Between.median(); ok {
-		c.InOneGo = p.Between.between(0, m-farGap+1)
-		c.LongBefore = p.After.between(m+farGap, len(p.After))
-		median = bounds(m)
-	}
-	return c, median
-}
-
 // bounds returns the bounds of a class, in milliseconds: its gaps are at least the first and below the second.
 func bounds(class int) *[2]uint64 { return &[2]uint64{(uint64(1) << class) >> 1, uint64(1) << class} }
 
+// dealings reports on all tables. The median of each is known now.
 func (f *fold) dealings() Dealing {
 	d := Dealing{Tables: []TableDealing{}}
-	for _, name := range slices.Sorted(maps.Keys(f.conduct.Paces)) {
-		c, median := f.conduct.Paces[name].judge()
-		sum(&d.Totals, &c)
+	for _, name := range slices.Sorted(maps.Keys(f.paces)) {
+		p := f.paces[name]
+		t := TableDealing{Table: name, DealingCounts: p.DealingCounts}
+		if m, ok := p.Between.median(); ok {
+			t.InOneGo = p.Between.between(0, m-farGap+1)
+			t.LongBefore = p.After.between(m+farGap, len(p.After))
+			t.Median = bounds(m)
+		}
+		sum(&d.Totals, &t.DealingCounts)
 		switch {
-		case c.plain():
+		case t.DealingCounts == DealingCounts{Deals: t.Deals, Reveals: t.Reveals}:
 		case len(d.Tables) < MaxListed:
-			d.Tables = append(d.Tables, TableDealing{name, c, median})
+			d.Tables = append(d.Tables, t)
 		default:
 			if d.Rest == nil {
 				d.Rest = &RestDealing{}
 			}
 			d.Rest.Count++
-			sum(&d.Rest.DealingCounts, &c)
+			sum(&d.Rest.DealingCounts, &t.DealingCounts)
 		}
 	}
 	return d
 }
-
-// plain reports whether nothing but deals and reveals was counted.
-func (c DealingCounts) plain() bool { return c == DealingCounts{Deals: c.Deals, Reveals: c.Reveals} }

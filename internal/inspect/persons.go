@@ -9,12 +9,6 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// conduct is what the fold keeps of the acts of people and credentials, until the report can say it.
-type conduct struct {
-	Paces     map[string]*pace // by table
-	Approving uint64           // index of the act that approves the next entry, 0 for none
-}
-
 // Acts are what administrators signed, in the whole ledger (docs/SPEC.md section 14.2).
 type Acts struct {
 	Count      uint64    `json:"count"`
@@ -79,14 +73,14 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []rules.WaitingAct, 
 				LostSize: b.LostSize, Reason: b.Reason})
 		}
 	}
-	if f.conduct.Approving != 0 {
+	if f.approving != 0 {
 		if legal { // otherwise another entry came, and the rule pair named it
-			f.actLine(f.conduct.Approving).Approved = &index
+			f.actLine(f.approving).Approved = &index
 		}
 	} else if len(waiting) > 0 {
 		f.brokeGlass(e, index, waiting)
 	}
-	f.conduct.Approving = 0
+	f.approving = 0
 }
 
 // act notes an act.
@@ -97,12 +91,12 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []rules.Wa
 		line.Administrators = append(line.Administrators, s.Administrator)
 	}
 	line.Waited = slices.ContainsFunc(f.state.WaitingActs(), func(w rules.WaitingAct) bool { return w.Index == index })
-	f.conduct.Approving = 0
+	f.approving = 0
 	switch {
 	case line.Waited:
 		f.report.Acts.Waited++
 	case a.Act != audit.ActCancel:
-		f.conduct.Approving = index
+		f.approving = index
 	default:
 		at := slices.IndexFunc(before, func(w rules.WaitingAct) bool { return w.Digest == a.Digest })
 		if at >= 0 {

@@ -15,6 +15,7 @@ package inspect
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"runtime"
@@ -86,12 +87,15 @@ func (r *run) begin() (*fold, error) {
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: rules.NewState(), edge: new(edge),
 		play: play{live: make(map[uint64]*live), noDeck: make(map[[32]byte]bool)},
-		figures: figures{tables: make(map[string]*Counts), conduct: conduct{Paces: make(map[string]*pace)},
+		figures: figures{tables: make(map[string]*Counts), paces: make(map[string]*pace),
 			drawnFrom: make(map[int]bool)},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &trust.Policies{}, due: r.trust.Keys},
 		report:  r.newReport(), faults: newFindings(), judged: newFindings()}
 	f.checks, _ = lru.New[beaconValue, roundCheck](checkMemory)
-	f.report.Tickets.Lists = newLists(r.opts.Tickets)
+	for _, g := range r.opts.Tickets {
+		f.report.Tickets.Lists = append(f.report.Tickets.Lists, SeenList{Name: audit.Printable(g.Name), Count: g.Count,
+			Root: base64.StdEncoding.EncodeToString(g.Root[:])})
+	}
 	f.publish()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(); err != nil {
