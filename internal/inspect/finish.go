@@ -23,7 +23,7 @@ func (f *fold) compareTile(level int, index uint64, want []byte) error {
 		return err
 	case data != nil && !slices.Equal(data, want):
 		f.faults.add(fault(CodeTile, where, "%d hashes are not those of the tiles below",
-			differ(hashes(data), hashes(want))))
+			len(differ(hashes(data), hashes(want)))))
 	}
 	return nil
 }
@@ -42,7 +42,11 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	if err := f.unique(ctx); err != nil {
 		return nil, err
 	}
-	faults, notes, err := f.src.Finish(ctx, f.summary())
+	s := Summary{Keys: &f.history, From: f.opts.From, To: f.opts.To, Newest: f.times[1]}
+	if n := len(f.sightings); n > 0 {
+		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
+	}
+	faults, notes, err := f.src.Finish(ctx, s)
 	f.faults.add(faults...)
 	f.report.Notes = append(f.report.Notes, notes...)
 	if len(f.lost) > 0 {
@@ -98,14 +102,6 @@ func (f *fold) judgeTrust() {
 			"the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy",
 			f.report.Witnesses.Newest))
 	}
-}
-
-func (f *fold) summary() Summary {
-	s := Summary{Keys: &f.history, From: f.opts.From, To: f.opts.To, Newest: f.times[1]}
-	if n := len(f.sightings); n > 0 {
-		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
-	}
-	return s
 }
 
 // complete puts what is known at the end into the report.

@@ -84,7 +84,15 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 			f.faults.add(fault(CodePredecessor, "", "%v", err).at(index))
 		}
 	}
-	f.beginPolicies(g, index)
+	if len(g.Policy) > 0 {
+		f.report.Witnesses.Policies++
+	}
+	switch policies, err := trust.NewPolicies(g.Policy); {
+	case errors.Is(err, audit.ErrUnknown):
+		f.cannot(index, err)
+	case err == nil: // otherwise the rule key said so
+		f.policies = policies
+	}
 	f.judgePolicy()
 	f.publish()
 }
@@ -224,16 +232,6 @@ func (f *fold) covering(index uint64) int {
 	return sort.Search(len(f.sightings), func(i int) bool { return f.sightings[i].Size > index })
 }
 
-// seenAt returns the earliest second at which the trusted quorum had seen a commit. It is called at the entry that
-// first mixes or deals from the shuffle: the sightings so far do not cover more.
-func (f *fold) seenAt(id uint64) (second int64, seen bool) {
-	i := f.covering(id)
-	if i == len(f.sightings) {
-		return 0, false
-	}
-	return f.sightings[i].At, true
-}
-
 // judgePolicy finds out whether the trusted policy can give the level witnessed
 // (docs/SPEC.md section 7.3). It is called when the signing keys of the ledger change.
 func (f *fold) judgePolicy() {
@@ -243,20 +241,6 @@ func (f *fold) judgePolicy() {
 	if err := f.trust.Policy.CheckLevel(f.state.Genesis().Origin, f.state.IsSigningKey); err != nil {
 		f.noLevel = err.Error()
 		f.noteOnce("no shuffle has the level witnessed: " + f.noLevel)
-	}
-}
-
-// beginPolicies takes the policy of the genesis.
-func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
-	if len(g.Policy) > 0 {
-		f.report.Witnesses.Policies++
-	}
-	policies, err := trust.NewPolicies(g.Policy)
-	if errors.Is(err, audit.ErrUnknown) {
-		f.cannot(index, err)
-	}
-	if err == nil { // otherwise the rule key said so
-		f.policies = policies
 	}
 }
 

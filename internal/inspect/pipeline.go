@@ -29,7 +29,13 @@ func (f *fold) pipeline(ctx context.Context) (*Report, error) {
 		w := &worker{run: f.run, hasher: newTreeHasher()}
 		workers.Go(func() { w.work(working) })
 	}
-	err := f.all(ctx)
+	var feeds []*feed
+	for kind := range kinds {
+		next, stop := iter.Pull2(f.src.Checkpoints(ctx, kind, 1))
+		defer stop()
+		feeds = append(feeds, &feed{kind: kind, next: next})
+	}
+	err := f.all(ctx, feeds)
 	cancel()
 	workers.Wait()
 	if err != nil {
@@ -56,11 +62,7 @@ func (w *worker) work(ctx context.Context) {
 
 // all cuts the ledger into chunks, folds them in order, and collects what they closed in order. No more is on its way
 // to or from the workers than the two queues hold, so that a send does not wait.
-func (f *fold) all(ctx context.Context) error {
-	feeds := f.feeds(ctx)
-	for _, one := range feeds {
-		defer one.stop()
-	}
+func (f *fold) all(ctx context.Context, feeds []*feed) error {
 	var ahead []*chunk
 	gap := 0
 	for n := uint64(0); gap < maxGap; {
@@ -83,7 +85,8 @@ func (f *fold) all(ctx context.Context) error {
 		if err := f.send(ctx, f.batch); err != nil {
 			return err
 		}
-		if gap++; !next.empty() {
+		known := func(p parsed) bool { return !p.lost }
+		if gap++; !next.broken || slices.ContainsFunc(next.entries, known) {
 			gap = 0
 		}
 		if f.opts.Progress != nil {
@@ -127,11 +130,6 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// empty reports a chunk of which nothing is known.
-func (c *chunk) empty() bool {
-	return c.broken && !slices.ContainsFunc(c.entries, func(p parsed) bool { return !p.lost })
 }
 
 // collect takes what recomputing a batch came to.
@@ -185,19 +183,9 @@ func (f *fold) settle(x *closing) error {
 type feed struct {
 	kind  Kind
 	next  func() (Checkpoint, error, bool)
-	stop  func() // ends next
 	head  *point // read, but not yet of a chunk
 	after *point // the one behind it
 	last  uint64 // size of head, or of the one before
-}
-
-// feeds opens the checkpoints of all kinds. The caller stops each.
-func (r *run) feeds(ctx context.Context) (all []*feed) {
-	for kind := range kinds {
-		next, stop := iter.Pull2(r.src.Checkpoints(ctx, kind, 1))
-		all = append(all, &feed{kind: kind, next: next, stop: stop})
-	}
-	return all
 }
 
 // cut returns chunk n of the ledger, with the checkpoints of its sizes.
@@ -207,8 +195,12 @@ func (r *run) cut(n uint64, feeds []*feed) *chunk {
 	if p := r.older; p != nil && p.head.Size > c.first && p.head.Size <= end {
 		c.points = append(c.points, *p)
 	}
+	keys := r.signers.Load().keys // in force as far as the fold has come
+	if keys == nil {
+		keys = r.first
+	}
 	for _, f := range feeds {
-		for p := f.peek(c, r.inForce()); p != nil && p.head.Size <= end; p = f.peek(c, r.inForce()) {
+		for p := f.peek(c, keys); p != nil && p.head.Size <= end; p = f.peek(c, keys) {
 			c.points = append(c.points, *p)
 			f.head = nil
 		}
@@ -223,15 +215,6 @@ func (r *run) cut(n uint64, feeds []*feed) *chunk {
 		return cmp.Or(cmp.Compare(a.head.Size, b.head.Size), cmp.Compare(a.kind, b.kind))
 	})
 	return c
-}
-
-// inForce returns the signing keys in force as far as the fold has come, at the
-// beginning that of the genesis; nil for none that can be used.
-func (r *run) inForce() []note.Verifier {
-	if keys := r.signers.Load().keys; keys != nil {
-		return keys
-	}
-	return r.first
 }
 
 // peek returns the next checkpoint that can be judged, nil for none. What is wrong with others is a fault of the chunk.

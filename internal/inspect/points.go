@@ -224,15 +224,12 @@ type cosignedSizes struct {
 
 const sizesKept = 1 << 16
 
-// has reports whether a checkpoint of the size is there, or may be among those that were not read.
-func (s *cosignedSizes) has(size uint64) bool {
-	_, found := slices.BinarySearch(s.recent, size)
-	return found || s.broken
-}
-
-// missing names a cosigned checkpoint that an entry relies on and that is not there.
-// One that is too old to be remembered is looked up in the source.
+// missing names a cosigned checkpoint that an entry relies on, unless it is there, or may be among those that were not
+// read. One that is too old to be remembered is looked up in the source.
 func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
+	if _, found := slices.BinarySearch(s.recent, size); found || s.broken {
+		return
+	}
 	if s.dropped && (len(s.recent) == 0 || size < s.recent[0]) {
 		for c, err := range f.src.Checkpoints(f.ctx, KindCosigned, size) {
 			head, parseErr := audit.CheckpointText(c.Signed)

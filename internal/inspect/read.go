@@ -188,12 +188,7 @@ const mostDoubts = 8
 // is damaged: the entries whose leaf is the tile's, and the tile if a leaf is the entry's.
 func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 	own := c.tree[0]
-	var doubts []int
-	for i := range own {
-		if own[i] != c.other[i] {
-			doubts = append(doubts, i)
-		}
-	}
+	doubts := differ(own, c.other)
 	if len(doubts) == 0 {
 		return
 	}
@@ -245,14 +240,14 @@ func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
 	return new(tlog.Hash(data[n%Width*tlog.HashSize:])), nil
 }
 
-// differ counts the hashes that differ.
-func differ(a, b []tlog.Hash) (n int) {
+// differ returns the numbers of the hashes that differ.
+func differ(a, b []tlog.Hash) (at []int) {
 	for i := range a {
 		if a[i] != b[i] {
-			n++
+			at = append(at, i)
 		}
 	}
-	return n
+	return at
 }
 
 // hashes returns the hashes of a tile, nil for nil.

@@ -106,19 +106,20 @@ func (f *fold) table(name string) *Counts {
 
 // played takes note of a mix or deal.
 func (f *fold) played(id, index, checkpoint uint64, now int64) {
-	if f.state.Genesis().Deals == audit.DealsCosigned && checkpoint > id && checkpoint <= index &&
-		!f.cosigned.has(checkpoint) {
+	if f.state.Genesis().Deals == audit.DealsCosigned && checkpoint > id && checkpoint <= index {
 		f.cosigned.missing(f, checkpoint, index, id) // any other size breaks a rule, which names it
 	}
 	l := f.live[id]
-	if l == nil {
+	if l == nil || l.Played {
 		return
 	}
-	if !l.Played {
-		second, seen := f.seenAt(id)
-		l.Played = true
-		l.Witnessed = seen && trust.SecondsLate(second, now) == 0 // docs/SPEC.md section 10.2
-		l.InTime = seen && second < l.Round
+	l.Played = true
+	// The sightings so far do not cover more than the entries up to this one, which first mixes or deals from the
+	// shuffle. second is the earliest at which the trusted quorum had seen the commit.
+	if i := f.covering(id); i < len(f.sightings) {
+		second := f.sightings[i].At
+		l.Witnessed = trust.SecondsLate(second, now) == 0 // docs/SPEC.md section 10.2
+		l.InTime = second < l.Round
 	}
 }
 
@@ -194,9 +195,8 @@ func (f *fold) level(l *live, id uint64) string {
 	switch {
 	case len(f.trust.Keys) == 0:
 		return LevelKeyNotPinned
-	case f.noLevel != "", l.CoDealer: // for what a co-dealer gave, this ledger has only the house's word
-		return LevelRecorded
-	case f.witnessed(l, id):
+	// For what a co-dealer gave, this ledger has only the house's word.
+	case f.noLevel == "" && !l.CoDealer && f.witnessed(l, id):
 		return LevelWitnessed
 	}
 	return LevelRecorded
