@@ -61,18 +61,15 @@ func (s *source) sizes(ctx context.Context, t *store.Relation, from uint64) iter
 				return
 			}
 			for _, r := range rows {
-				size, ok := s.integer(r, "size")
-				if !ok {
-					continue
-				}
-				if size == last {
+				switch size, ok := s.integer(r, "size"); {
+				case !ok:
+				case size == last:
 					s.add(CodeRowTwice, placeOf(r, ""), "the size is in more than one row")
-					continue
-				}
-				if !yield(r, nil) {
+				case !yield(r, nil):
 					return
+				default:
+					last = size
 				}
-				last = size
 			}
 		}
 	}

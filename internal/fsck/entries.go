@@ -28,17 +28,14 @@ type chunk struct {
 	batches map[uint64]bool        // sizes of checkpoints
 	slots   map[uint64][]store.Raw // by the index of their commit
 	found   []inspect.Fault        // not yet handed over
-
-	before audit.Entry // the entry at index last, if known
-	last   uint64
-	known  bool
+	times   map[uint64]int64       // of entries, by index
 }
 
 // Chunk implements inspect.Source.
 func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk, error) {
 	first, end := n*inspect.Width, n*inspect.Width+uint64(width)
 	c := &chunk{source: s, first: first, rows: make([]*store.Raw, width), batches: make(map[uint64]bool),
-		slots: make(map[uint64][]store.Raw)}
+		slots: make(map[uint64][]store.Raw), times: make(map[uint64]int64, width+1)}
 	rows, err := s.rows.Range(ctx, store.EntryRows, s.id, first-min(first, 1), end)
 	if err != nil {
 		return inspect.Chunk{}, err
@@ -86,7 +83,7 @@ func (c *chunk) take(r *store.Raw, entries [][]byte) {
 			kind(r.Value("idx"))))
 	case index < c.first: // the entry before the chunk, used if its row has its time
 		if e, err := audit.ParseEntry(b); err == nil && same(*r, "time", e.Time) {
-			c.before, c.last, c.known = e, index, true
+			c.times[index] = e.Time
 		}
 	case c.rows[index-c.first] != nil:
 		c.found = append(c.found, fault(CodeRowTwice, placeOf(*r, ""), "the entry is in more than one row"))
@@ -146,7 +143,13 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 			c.mu.Unlock()
 		}
 	}
-	c.batch(index, e)
+	// The sequencer takes the time once for a batch. If two entries have different times, a batch ended between them
+	// and was signed.
+	if before, known := c.times[index-1]; known && before != e.Time && !c.batches[index] {
+		c.found = append(c.found, fault(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(index)),
+			"the entries %d and %d are of two batches, and the checkpoint between them is missing", index-1, index))
+	}
+	c.times[index] = e.Time
 	found := c.found
 	c.found = nil
 	return found
@@ -165,16 +168,6 @@ func cells(row *ledger.Row) []cell {
 		{"shuffle", orNull(row.Shuffle != 0, int64(row.Shuffle))}, {"type", int64(row.Type)},
 		{"tbl", orNull(commit, row.Table)}, {"key_tag", orNull(commit, row.KeyTag[:])},
 		{"game_ref", orNull(row.GameRef != "", row.GameRef)}}
-}
-
-// batch names a checkpoint that is not there. The sequencer takes the time once for a
-// batch. If two entries have different times, a batch ended between them and was signed.
-func (c *chunk) batch(index uint64, e audit.Entry) {
-	if c.known && c.last+1 == index && c.before.Time != e.Time && !c.batches[index] {
-		c.found = append(c.found, fault(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(index)),
-			"the entries %d and %d are of two batches, and the checkpoint between them is missing", index-1, index))
-	}
-	c.before, c.last, c.known = e, index, true
 }
 
 // compareSlots compares the slots that are kept of an entry with those in it. A slot that

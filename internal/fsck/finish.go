@@ -24,7 +24,12 @@ func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fau
 			return nil, nil, err
 		}
 	}
-	s.signatureLines(sum)
+	for size, n := range s.lines {
+		if n > lines(sum.Keys, size) {
+			s.add(CodeSignatures, place(store.CheckpointRows, "checkpoint", sizeKey(size)),
+				"it has more signature lines than it was made with")
+		}
+	}
 	if err := s.cosignatures(ctx, sum); err != nil {
 		return nil, nil, err
 	}
@@ -195,16 +200,6 @@ func (s *source) countRows(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// signatureLines names checkpoints with a line more than they were signed with.
-func (s *source) signatureLines(sum inspect.Summary) {
-	for size, n := range s.lines {
-		if n > lines(sum.Keys, size) {
-			s.add(CodeSignatures, place(store.CheckpointRows, "checkpoint", sizeKey(size)),
-				"it has more signature lines than it was made with")
-		}
-	}
 }
 
 // lines returns how many keys sign the checkpoint of a size: those in force, and if the last

@@ -42,11 +42,9 @@ func (s *source) readHead(ctx context.Context) error {
 		return err
 	}
 	at := func(column string) string { return place(store.HeadRows, column, s.headKey()) }
-	switch len(heads) {
-	case 0:
+	if len(heads) == 0 {
 		s.add(CodeRowMissing, at(""), "the ledger has no head")
-	case 1:
-	default:
+	} else if len(heads) > 1 {
 		s.add(CodeRowTwice, at(""), "the ledger has %d heads", len(heads))
 	}
 	var newest candidate
