@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// maxLevels is how many levels of tiles a ledger of the largest size has.
+// maxLevels is how many levels of tiles a ledger of the largest size has: no checkpoint that was read is of a larger.
 const maxLevels = 7
 
 // Edge is the right edge of a ledger's tree: the hashes of the tile of each level that is
@@ -73,7 +73,7 @@ func (e *Edge) root() (tlog.Hash, error) { return treeHash(e.size, e.tile) }
 
 // tile returns the tile of a level that is not full.
 func (e *Edge) tile(level int, index uint64) ([]byte, error) {
-	if level >= maxLevels || index != hashesAt(e.size, level)/Width {
+	if index != hashesAt(e.size, level)/Width {
 		return nil, fmt.Errorf("tile %d/%d is not at the right edge", level, index)
 	}
 	return e.tiles[level], nil
@@ -91,9 +91,6 @@ type forest struct {
 }
 
 func (f *forest) tile(level int, index uint64) ([]byte, error) {
-	if level >= maxLevels {
-		return nil, fmt.Errorf("tile %d/%d: there is none", level, index)
-	}
 	k := &f.kept[level]
 	if k.data != nil && k.index == index {
 		return k.data, nil
@@ -149,11 +146,8 @@ func edgeOf(fsys fs.FS, size uint64) (*Edge, error) {
 	return e, nil
 }
 
-// readTile reads a tile with this many hashes.
+// readTile reads a tile with this many hashes, at least one.
 func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
-	if width == 0 {
-		return nil, fmt.Errorf("tile %d/%d: there is none", level, index)
-	}
 	name := TilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
 	// In a mirror that was copied while it grew only the full tile may be there (docs/SPEC.md section 13.1).

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -99,21 +100,18 @@ func leavesOf(entries [][]byte) []byte {
 // read takes from an entry what the other files are made of. An entry that cannot be read
 // is exported like any other: the auditor judges it.
 func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
-	if len(entry) < 2 {
+	kinds := []audit.Type{audit.TypeGenesis, audit.TypeKey, audit.TypeCommit} // of no other, for they are many
+	if len(entry) < 2 || !slices.Contains(kinds, audit.Type(entry[1])) {
 		return nil
 	}
-	switch t := audit.Type(entry[1]); t {
-	case audit.TypeGenesis, audit.TypeKey, audit.TypeCommit:
-		e, err := audit.ParseEntry(entry)
-		if err != nil {
-			return nil
-		}
-		if commit, ok := e.Body.(*audit.Commit); ok {
-			return x.names(ctx, commit.Context)
-		}
-		if takeKey(&x.keys, index, e) && index > 0 {
-			x.rotations = append(x.rotations, index)
-		}
+	e, err := audit.ParseEntry(entry)
+	commit, ok := e.Body.(*audit.Commit)
+	switch {
+	case err != nil:
+	case ok:
+		return x.names(ctx, commit.Context)
+	case takeKey(&x.keys, index, e) && index > 0:
+		x.rotations = append(x.rotations, index)
 	}
 	return nil
 }

@@ -17,16 +17,12 @@ import (
 // file of the checkpoint makes new entries part of the bundle. It is written last: the entries are on disk then, hash
 // to its root, and it is signed. An export that stops before leaves the bundle as it was, and the next one continues
 // where it stopped.
-func Export(ctx context.Context, src Source, dir string, o Options) (*Result, error) {
+func Export(ctx context.Context, src Source, dir string, o Options) (result *Result, err error) {
 	d, err := openDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
-	result, err := exportInto(ctx, src, d, o)
-	return result, errors.Join(err, d.close())
-}
-
-func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Result, error) {
+	defer func() { err = errors.Join(err, d.close()) }()
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -35,7 +31,7 @@ func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Resu
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
-	err := x.run(ctx, true)
+	err = x.run(ctx, true)
 	if errors.Is(err, ErrContradiction) && x.resumed > 0 {
 		// What an earlier export left unpublished may be wrong: try without it.
 		err = x.run(ctx, false)
@@ -137,9 +133,14 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 	if err := x.dir.settle(); err != nil {
 		return err
 	}
-	if err := x.restart(); err != nil {
+	// The entries after the last multiple of Width are read again.
+	edge, err := edgeOf(x.fsys, x.old.Size-x.old.Size%Width)
+	if err != nil {
 		return err
 	}
+	x.edge, x.keys, x.rotations, x.tail, x.resumed = edge, x.oldKeys, nil, nil, 0
+	x.keys.Signing = slices.Clip(x.keys.Signing)
+	x.seen = make(map[[32]byte]bool)
 	if reuse {
 		if err := x.found(ctx); err != nil {
 			return err
@@ -183,15 +184,6 @@ func (x *export) signedWith(keys *trust.History, checkpoint []byte, size uint64)
 		return fmt.Errorf("no entry below size %d brings a signing key: %w", size, audit.ErrMalformed)
 	}
 	return nil
-}
-
-// restart sets the tree to that of the bundle, at the last multiple of Width. The entries after it are read again.
-func (x *export) restart() (err error) {
-	x.edge, err = edgeOf(x.fsys, x.old.Size-x.old.Size%Width)
-	x.keys, x.rotations, x.tail, x.resumed = x.oldKeys, nil, nil, 0
-	x.keys.Signing = slices.Clip(x.keys.Signing)
-	x.seen = make(map[[32]byte]bool)
-	return err
 }
 
 // Source is what an export reads of a store. It gives evidence and nothing else. It is not trusted: entries are hashed
