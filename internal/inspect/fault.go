@@ -222,14 +222,11 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64, below i
 }
 
 // firstWaiting returns the id of the first open shuffle at the table of this one that is not known to be dealt from.
-func (f *fold) firstWaiting(id uint64) uint64 {
+func (f *fold) firstWaiting(id uint64) (first uint64) {
+	first = id
 	this := f.live[id]
-	if this == nil {
-		return id
-	}
-	first := id
 	for other, l := range f.live {
-		if l.Table == this.Table && !l.Dealt {
+		if this != nil && l.Table == this.Table && !l.Dealt {
 			first = min(first, other)
 		}
 	}

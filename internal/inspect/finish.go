@@ -149,10 +149,7 @@ func (f *fold) listOpen(r *Report) error {
 		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon() {
 			level = LevelMixed
 		}
-		line := l.line(o, "open", level)
-		if overdue {
-			line.State = "overdue"
-		}
+		line := l.line(o, map[bool]string{false: "open", true: "overdue"}[overdue], level)
 		if err := f.out.write(line); err != nil {
 			return err
 		}
@@ -209,9 +206,10 @@ func (r *Report) conclude() {
 	}
 }
 
-// newReport returns a report that says nothing: its lists are empty and not null.
-func newReport() *Report {
-	return &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
+// newReport returns a report on a ledger that says nothing of its entries: its lists are empty and not null.
+func newReport(origin string, size uint64, pinned bool) *Report {
+	return &Report{Format: ReportFormat, Origin: origin, Size: size, Pinned: pinned,
+		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
 		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
 		Passed: []audit.Passed{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
 		Keys: []KeyLine{}, Tickets: Tickets{Lists: []SeenList{}}, Findings: newFindings(),
@@ -219,16 +217,9 @@ func newReport() *Report {
 			Admins: []AdminCredential{}}}
 }
 
-// newReport returns a report on this ledger.
-func (r *run) newReport() *Report {
-	report := newReport()
-	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.Keys) > 0
-	return report
-}
-
 // Refused returns the report on a ledger that was not read. faults say why.
 func Refused(faults ...Fault) *Report {
-	r := newReport()
+	r := newReport("", 0, false)
 	r.Add(faults...)
 	return r
 }

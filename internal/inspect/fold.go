@@ -175,7 +175,11 @@ func (f *fold) entry(c *chunk, i int) {
 	if f.state.Genesis() == nil {
 		return // a ledger without its genesis is one fault, and nothing else can be said of it
 	}
-	f.count(p.e)
+	f.report.Entries[p.e.Body.Type().String()]++
+	if f.times[0] == 0 {
+		f.times[0] = p.e.Time
+	}
+	f.times[1] = max(f.times[1], p.e.Time)
 	f.note(p.e, index)
 	f.report.Passed = audit.PassOver(f.report.Passed, index, p.passed)
 	f.persons(p.e, index, waiting, legal)
@@ -216,14 +220,6 @@ func (f *fold) lose(index uint64) {
 	f.lost.add(index)
 	f.approving = 0
 	f.state.Force(audit.Entry{})
-}
-
-func (f *fold) count(e audit.Entry) {
-	f.report.Entries[e.Body.Type().String()]++
-	if f.times[0] == 0 {
-		f.times[0] = e.Time
-	}
-	f.times[1] = max(f.times[1], e.Time)
 }
 
 // follow keeps what the audit needs of an entry and the state does not have.

@@ -296,11 +296,7 @@ func (p *pair) hands() (all *tally, faults []*Findings, err error) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			part, err := p.work.records.read(i)
-			if err != nil {
-				return err
-			}
-			hands, err := handsOf(part)
+			hands, err := p.work.hands(i)
 			if err != nil {
 				return err
 			}

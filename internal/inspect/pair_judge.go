@@ -20,25 +20,23 @@ type tally struct {
 	faults  *Findings
 }
 
-// handsOf reads the records of one part, by order.
-func handsOf(part []byte) (map[uint64]*hand, error) {
+// hands reads the records of one part, by order.
+func (w *pairWork) hands(part int) (map[uint64]*hand, error) {
 	hands := map[uint64]*hand{}
-	for len(part) > 0 {
-		r, rest, err := next(part)
-		if err != nil {
+	b, err := w.records.read(part)
+	for err == nil && len(b) > 0 {
+		var r pairRecord
+		if r, b, err = next(b); err != nil {
 			return nil, fmt.Errorf("reading a work file: %w", err)
 		}
-		part = rest
 		h := hands[r.Order]
 		if h == nil {
 			h = &hand{seen: [2]map[uint64]int64{{}, {}}, later: map[[32]byte]bool{}}
 			hands[r.Order] = h
 		}
-		if err := h.take(r); err != nil {
-			return nil, err
-		}
+		err = h.take(r)
 	}
-	return hands, nil
+	return hands, err
 }
 
 // fault names a fault of an entry of one side.

@@ -112,7 +112,15 @@ func (w *worker) read(ctx context.Context, c *chunk) {
 	c.faults = append(c.faults, raw.Faults...)
 	raw.Entries = append(slices.Clip(raw.Entries), make([][]byte, max(0, c.width-len(raw.Entries)))...)[:c.width]
 	c.entries = make([]parsed, c.width)
-	leaves := w.hash(c, raw.Entries)
+	leaves := make([]tlog.Hash, c.width) // zero for what is not there
+	for i, b := range raw.Entries {
+		if b == nil {
+			c.entries[i].lost = true
+			continue
+		}
+		w.leaf = append(append(w.leaf[:0], 0x00), b...)
+		leaves[i] = sha256.Sum256(w.leaf)
+	}
 	if err := w.settle(ctx, c, leaves); !c.damage(err) {
 		return
 	}
@@ -128,20 +136,6 @@ func (c *chunk) damage(err error) bool {
 		c.faults = append(c.faults, *f)
 	}
 	return c.err == nil
-}
-
-// hash returns the leaf hashes, zero for what is not there.
-func (w *worker) hash(c *chunk, entries [][]byte) []tlog.Hash {
-	leaves := make([]tlog.Hash, c.width)
-	for i, b := range entries {
-		if b == nil {
-			c.entries[i].lost = true
-			continue
-		}
-		w.leaf = append(append(w.leaf[:0], 0x00), b...)
-		leaves[i] = sha256.Sum256(w.leaf)
-	}
-	return leaves
 }
 
 // settle compares the leaves with the tile that the source keeps. If they differ, the

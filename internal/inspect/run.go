@@ -63,23 +63,23 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	report := newReport(r.newest.Origin, r.size, len(trust.Keys) > 0)
 	if r.size == 0 {
-		report := r.newReport()
 		report.Add(early...)
 		report.Notes = []string{"nothing but the checkpoint was looked at"}
 		return report, nil
 	}
-	f, err := r.begin()
+	f, err := r.begin(report)
 	if err != nil {
 		return nil, err
 	}
 	f.faults.add(early...)
-	report, err := f.pipeline(ctx)
+	report, err = f.pipeline(ctx)
 	return report, errors.Join(err, f.seen.close(), f.heads.close(), f.out.close())
 }
 
 // begin prepares a check, and opens its files.
-func (r *run) begin() (*fold, error) {
+func (r *run) begin(report *Report) (*fold, error) {
 	r.first = r.genesisKey()
 	r.decks, _ = lru.New[[32]byte, func() (int, error)](deckMemory) // no error: the size is positive
 	r.documents, _ = lru.New[[32]byte, func() (*terms.Document, error)](deckMemory)
@@ -90,10 +90,10 @@ func (r *run) begin() (*fold, error) {
 		figures: figures{tables: make(map[string]*Counts), paces: make(map[string]*pace),
 			drawnFrom: make(map[int]bool)},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &trust.Policies{}, due: r.trust.Keys},
-		report:  r.newReport(), faults: newFindings(), judged: newFindings()}
+		report:  report, faults: newFindings(), judged: newFindings()}
 	f.checks, _ = lru.New[beaconValue, roundCheck](checkMemory)
 	for _, g := range r.opts.Tickets {
-		f.report.Tickets.Lists = append(f.report.Tickets.Lists, SeenList{Name: audit.Printable(g.Name), Count: g.Count,
+		report.Tickets.Lists = append(report.Tickets.Lists, SeenList{Name: audit.Printable(g.Name), Count: g.Count,
 			Root: base64.StdEncoding.EncodeToString(g.Root[:])})
 	}
 	f.publish()
@@ -115,13 +115,10 @@ func (r *run) genesisKey() []note.Verifier {
 	if err != nil || len(c.Entries) == 0 {
 		return nil // named when the chunk is read
 	}
-	e, err := audit.ParseEntry(c.Entries[0])
-	if g, ok := e.Body.(*audit.Genesis); ok && err == nil {
-		if key, err := audit.Verifier(g.Origin, g.SigningKey); err == nil {
-			return []note.Verifier{key}
-		}
-	}
-	return nil
+	var history trust.History // a key entry in its place has no origin, and so no verifier
+	e, _ := audit.ParseEntry(c.Entries[0])
+	history.Take(0, e)
+	return trust.Verifiers(history.Signing)
 }
 
 // open reads what the check begins with: the newest checkpoint and the older one. Without the size of the newest there
