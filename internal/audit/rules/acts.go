@@ -88,15 +88,6 @@ func (p *persons) put(a audit.Administrator, how audit.Change) {
 	p.stood[a.Name], p.stood[string(a.Key)] = true, true
 }
 
-// begin takes the administrators of the genesis.
-func (p *persons) begin(g *audit.Genesis) {
-	p.inForce, p.stood = make(map[string][]byte), make(map[string]bool)
-	for _, a := range g.Administrators {
-		p.put(a, audit.ChangeAdd)
-	}
-	p.acts, p.delay = g.TwoPersons, g.Delay
-}
-
 func (s *State) checkAct(a *audit.ActEntry, now int64) error {
 	p := &s.persons
 	switch {
@@ -176,7 +167,10 @@ func (s *State) checkApproved(e audit.Entry) error {
 // spend ends the approval that the entry e uses, and the acts that expired before it.
 func (s *State) spend(e audit.Entry) {
 	p := &s.persons
-	p.lapse(e.Time)
+	lapsed := func(w WaitingAct) bool { return w.Expires <= e.Time }
+	if slices.ContainsFunc(p.waiting, lapsed) {
+		p.waiting = slices.DeleteFunc(slices.Clone(p.waiting), lapsed)
+	}
 	if p.approved != nil {
 		p.approved = nil
 	} else if act, ok := audit.ActFor(e.Body); ok && len(p.waiting) > 0 && s.NeedsTwo(act) {
@@ -239,14 +233,6 @@ func (s *State) waitingFor(a approval, now int64) int {
 func (p *persons) unwait(i int) {
 	if i >= 0 {
 		p.waiting = slices.Concat(p.waiting[:i], p.waiting[i+1:])
-	}
-}
-
-// lapse takes out the acts that have expired.
-func (p *persons) lapse(now int64) {
-	lapsed := func(w WaitingAct) bool { return w.Expires <= now }
-	if slices.ContainsFunc(p.waiting, lapsed) {
-		p.waiting = slices.DeleteFunc(slices.Clone(p.waiting), lapsed)
 	}
 }
 

@@ -44,15 +44,6 @@ func (s *State) share(o opened) {
 // and owner, which hold for o, are not known.
 func (s *State) elsewhere(o opened) bool { return s.holders.supposed && o.stage == continued }
 
-// roundBefore returns the round of the newest run of a chain, whose next run is of the round next. A child whose
-// parent's runs are in another file goes on with any round.
-func (s *State) roundBefore(o opened, next uint16) uint16 {
-	if o.child && o.next == 0 && s.holders.supposed {
-		return next
-	}
-	return o.round
-}
-
 // link makes an open shuffle the parent of its child. If the child is in another file, nothing is known of it.
 func (s *State) link(parent, child uint64) {
 	above := s.change(parent)

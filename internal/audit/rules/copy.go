@@ -67,10 +67,3 @@ func (c *Copy) take(o opened) SavedShuffle {
 		Entries: o.entries, Mixed: o.mixed, Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers,
 		Shown: []byte(o.shown), Chain: o.save(), Given: o.given}
 }
-
-// keep copies a shuffle that is about to change, if the copy that is being made does not have it yet.
-func (s *State) keep(o opened) {
-	if s.copy != nil && s.copy.wants(o.open) {
-		s.copy.changed = append(s.copy.changed, s.copy.take(o))
-	}
-}

@@ -60,7 +60,12 @@ func (s *State) applyEvent(e *audit.Event, index uint64, now int64) {
 		before := *t
 		s.push(func() { *t = before })
 		t.Closed = e.Kind == audit.EventTableClose
-		t.Waiting = s.stillWaiting(t)
+		// A close sets aside what has not begun, all at once. The cards of a child's ancestors are in play, and another
+		// ledger holds to an order.
+		t.Waiting = slices.DeleteFunc(slices.Clone(t.Waiting), func(id uint64) bool {
+			o, _ := s.open.find(id)
+			return t.Closed && !o.child && !o.forLedger
+		})
 	case audit.EventKillSet, audit.EventKillClear:
 		set(s, s.killed, switchOf(e), true, e.Kind == audit.EventKillSet)
 	case audit.EventLatchSet, audit.EventLatchClear:
@@ -134,15 +139,6 @@ func (s *State) begun(o opened) {
 	default:
 		t.Waiting = slices.Concat(t.Waiting[:i], t.Waiting[i+1:])
 	}
-}
-
-// stillWaiting returns what waits when a table has opened or closed. A close sets aside what has not begun, all at
-// once. The cards of a child's ancestors are in play, and another ledger holds to an order.
-func (s *State) stillWaiting(t *Table) []uint64 {
-	return slices.DeleteFunc(slices.Clone(t.Waiting), func(id uint64) bool {
-		o, _ := s.open.find(id)
-		return t.Closed && !o.child && !o.forLedger
-	})
 }
 
 // Next returns the serial and the previous index that the next commit of the table must carry.

@@ -31,7 +31,12 @@ func (s *State) KeyCount() int { return len(s.keys.entries) }
 
 func (s *State) applyGenesis(g *audit.Genesis) {
 	s.genesis = g
-	s.persons.begin(g)
+	p := &s.persons
+	p.inForce, p.stood = make(map[string][]byte), make(map[string]bool)
+	for _, a := range g.Administrators {
+		p.put(a, audit.ChangeAdd)
+	}
+	p.acts, p.delay = g.TwoPersons, g.Delay
 	s.keys = keys{signing: g.SigningKey, policy: g.Policy, auditors: make(map[[32]byte][]byte),
 		known: map[[32]byte]standing{audit.KeyID(g.SigningKey): {subject: audit.SubjectSigning}}}
 	for _, k := range g.AuditorKeys {

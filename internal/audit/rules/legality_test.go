@@ -83,7 +83,7 @@ func heldOf(s openShuffles) map[uint64]heldOpen {
 	}
 	addsUp(s.contexts, shares)
 	addsUp(s.shown, patterns)
-	if len(held) != s.len() || len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
+	if len(held) != len(s.slots) || len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
 		panic("the slots of open shuffles do not add up")
 	}
 	listed := 0

@@ -144,8 +144,6 @@ func newOpenShuffles() openShuffles {
 	return s
 }
 
-func (s *openShuffles) len() int { return len(s.slots) }
-
 func (s *openShuffles) has(id uint64) bool {
 	_, ok := s.slots[id]
 	return ok

@@ -191,7 +191,9 @@ func (s *State) Commit() {
 // also if it was closed.
 func (s *State) change(id uint64) opened {
 	o, _ := s.open.find(id)
-	s.keep(o)
+	if s.copy != nil && s.copy.wants(o.open) { // it does not have the shuffle yet
+		s.copy.changed = append(s.copy.changed, s.copy.take(o))
+	}
 	before := &struct {
 		opened opened
 		slot   open

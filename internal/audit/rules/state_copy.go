@@ -35,7 +35,7 @@ type Saved struct {
 // nothing was applied with Force, and everything is final (Commit). A copy that was begun before ends.
 func (s *State) Copy() (*Copy, *Saved) {
 	s.copies = s.copies%math.MaxUint8 + 1 // a new slot has the mark 0
-	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
+	s.copy = &Copy{s: s, below: s.size, left: len(s.open.slots), turn: s.copies}
 	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: audit.EncodeBody(s.genesis),
 		GenesisHash: s.persons.genesis, Latched: s.Latched(), Switches: s.Switches(),
 		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]Table, 0, len(s.tables)),

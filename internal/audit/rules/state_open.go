@@ -57,7 +57,7 @@ func (o Opened) Public() (n int) {
 }
 
 // OpenCount returns the number of open shuffles.
-func (s *State) OpenCount() int { return s.open.len() }
+func (s *State) OpenCount() int { return len(s.open.slots) }
 
 // OpenRef names an open shuffle.
 type OpenRef struct {
@@ -69,7 +69,7 @@ type OpenRef struct {
 // OpenRefs returns all open shuffles that were not continued, in no order: the caller can sort them
 // while the state goes on.
 func (s *State) OpenRefs() []OpenRef {
-	all := make([]OpenRef, 0, s.open.len())
+	all := make([]OpenRef, 0, len(s.open.slots))
 	for o := range s.open.all() {
 		if o.stage == playing {
 			all = append(all, OpenRef{o.id, o.table.Name, o.closeBy})

@@ -169,7 +169,7 @@ func TestOpenSlots(t *testing.T) {
 	for _, id := range ids {
 		end(id)
 	}
-	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.contexts.numbers)+len(s.open.long) != 0 {
+	if len(s.open.slots) != 0 || len(s.open.chunks) > 1 || len(s.open.contexts.numbers)+len(s.open.long) != 0 {
 		t.Error("the memory of shuffles that are closed is kept")
 	}
 	for range 2 * chunkSlots {
@@ -223,7 +223,7 @@ func TestOverdue(t *testing.T) {
 
 // OpenShuffles returns all open shuffles, by id.
 func (s *State) OpenShuffles() []Opened {
-	all := make([]Opened, 0, s.open.len())
+	all := make([]Opened, 0, len(s.open.slots))
 	for o := range s.open.all() {
 		all = append(all, s.view(o))
 	}
