@@ -141,7 +141,10 @@ func (c *Context) fields(k *coder) {
 	c.plan(k)
 	c.endAt(k)
 	code(k, "disclosure", &c.Disclosure, &codesOfDisclosure)
-	c.extensions(k)
+	k.extended(&c.Extensions, &codesOfContextExtension, field(contextTerms, "terms", &c.Terms),
+		extension{contextForLedger, "ledger that the order is for", c.ForLedger != "", func(k *coder) {
+			k.text("ledger that the order is for", &c.ForLedger, CheckOrigin)
+		}})
 }
 
 // The extensions of a context.
@@ -149,13 +152,6 @@ const (
 	contextTerms     = 1
 	contextForLedger = 2
 )
-
-func (c *Context) extensions(k *coder) {
-	k.extended(&c.Extensions, &codesOfContextExtension, field(contextTerms, "terms", &c.Terms),
-		extension{contextForLedger, "ledger that the order is for", c.ForLedger != "", func(k *coder) {
-			k.text("ledger that the order is for", &c.ForLedger, CheckOrigin)
-		}})
-}
 
 func (c *Context) recipe(k *coder) {
 	kind := uint8(kindCards)

@@ -226,31 +226,26 @@ func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 		return nil, err
 	}
 	id := a.ID()
-	for _, w := range k.Wraps {
-		if w.Auditor == id {
-			return a.unwrap(origin, k.Public, w.Sealed)
-		}
-	}
-	return nil, ErrNoWrap
-}
-
-func (a *Auditor) unwrap(origin string, public, sealed []byte) (*Opener, error) {
-	if public[0] != a.kem.Type {
+	i := slices.IndexFunc(k.Wraps, func(w audit.Wrap) bool { return w.Auditor == id })
+	switch {
+	case i < 0:
+		return nil, ErrNoWrap
+	case k.Public[0] != a.kem.Type:
 		return nil, fmt.Errorf("unwrapping a disclosure key: %w: its type is %d, the auditor key's is %d", ErrOpen,
-			public[0], a.kem.Type)
+			k.Public[0], a.kem.Type)
 	}
-	private, err := a.open(labelWrap, origin, public, sealed)
+	private, err := a.open(labelWrap, origin, k.Public, k.Wraps[i].Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("unwrapping a disclosure key: %w", err)
 	}
 	defer clear(private)
 	typed := append([]byte{a.kem.Type}, private...)
 	defer clear(typed)
-	k, err := newKey(typed)
-	if err != nil || !bytes.Equal(k.public, public) {
+	opener, err := newKey(typed)
+	if err != nil || !bytes.Equal(opener.public, k.Public) {
 		return nil, fmt.Errorf("unwrapping a disclosure key: %w: the wrapped key is not its private half", ErrOpen)
 	}
-	return &Opener{k}, nil
+	return &Opener{opener}, nil
 }
 
 // Opener opens the tapes that were sealed to one disclosure key. It is safe for concurrent use.

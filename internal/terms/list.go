@@ -114,7 +114,9 @@ func (w *walk) take(line []byte) error {
 	hash := ticketLeaf(n, w.salt[:], string(line))
 	for level := 0; ; level++ {
 		for _, f := range w.found {
-			f.see(level, n>>level, hash)
+			if (f.Number-1)>>level^1 == n>>level { // the sibling of a node above the ticket
+				f.nodes[tlog.StoredHashIndex(level, int64(n>>level))] = hash
+			}
 		}
 		if level == len(w.newest) {
 			w.newest = append(w.newest, hash)
@@ -165,13 +167,6 @@ func (w *walk) finish() (list List, tickets []*Ticket, err error) {
 		tickets = append(tickets, &f.Ticket)
 	}
 	return list, tickets, nil
-}
-
-// see keeps the n-th node of a level if it is a sibling of one above the ticket.
-func (f *found) see(level int, n uint64, hash tlog.Hash) {
-	if (f.Number-1)>>level^1 == n {
-		f.nodes[tlog.StoredHashIndex(level, int64(n))] = hash
-	}
 }
 
 // read is a tlog.HashReader for the path of f.

@@ -93,7 +93,12 @@ func (p *policyReader) finish() error {
 			return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", audit.ErrUnknown)
 		}
 	}
-	return p.policy.ownWitness()
+	for _, log := range p.policy.Logs { // in its own log lines the ledger is no witness
+		if err := p.policy.CheckWitnesses(log.Name(), Among(p.policy.LogKeys)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // define gives a witness or group its name.

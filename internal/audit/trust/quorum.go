@@ -133,16 +133,6 @@ func (p *Policy) CheckWitnesses(origin string, signing func(public []byte) bool)
 	return nil
 }
 
-// ownWitness is CheckWitnesses against the policy's own log lines.
-func (p *Policy) ownWitness() error {
-	for _, log := range p.Logs {
-		if err := p.CheckWitnesses(log.Name(), Among(p.LogKeys)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Among returns a function that reports whether a key, type byte first, is one of keys.
 func Among(keys [][]byte) func(public []byte) bool {
 	return func(public []byte) bool {
