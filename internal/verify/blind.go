@@ -377,7 +377,12 @@ func (t *transcript) blind() (*Blind, string) {
 		}
 		if d.Asked.State != [32]byte{} {
 			r.State = encode(d.Asked.State)
-			r.held(t.trust.given.History, d.Asked.State)
+			if history := t.trust.given.History; history != nil {
+				r.History = HistoryDiffers
+				if line, ok := audit.BehindLine(history, d.Asked.State); ok {
+					r.History, r.Line = HistoryChecked, &line
+				}
+			}
 		}
 		if r.Unplayed {
 			r.Cards = t.unplayedCards(d)
@@ -385,15 +390,4 @@ func (t *transcript) blind() (*Blind, string) {
 		b.Requests = append(b.Requests, r)
 	}
 	return b, ""
-}
-
-// held says after which line of the caller's history the request was made.
-func (r *Request) held(history []byte, state [32]byte) {
-	if history == nil {
-		return
-	}
-	r.History = HistoryDiffers
-	if line, ok := audit.BehindLine(history, state); ok {
-		r.History, r.Line = HistoryChecked, &line
-	}
 }

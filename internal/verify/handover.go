@@ -78,8 +78,13 @@ func (e *evidence) signature() (string, error) {
 		keys, public = []note.Verifier{key}, [][]byte{e.genesis.SigningKey}
 		whose = "the key of the file's own genesis, which nothing vouches for"
 	}
-	chain, err := e.succession(keys, public)
-	if err != nil {
+	chain := &succession{trusted: keys, public: public}
+	if e.genesis != nil && len(e.keys) > 0 { // without any, nothing is asked of the genesis's key
+		if err := chain.Take(0, audit.Entry{Body: e.genesis}); err != nil {
+			return "", err
+		}
+	}
+	if err := chain.follow(e.head.Origin, e.keys); err != nil {
 		return "", err
 	}
 	signed, err := chain.signed(e.signed, e.head.Size)
@@ -137,17 +142,6 @@ type succession struct {
 	trusted       []note.Verifier
 	public        [][]byte        // of trusted, type byte first
 	handedOn      map[uint64]bool // by the index of the entry: trusted keys led to it
-}
-
-// succession begins at the genesis's key if the file shows keys. Without any it asks nothing of that key.
-func (e *evidence) succession(trusted []note.Verifier, public [][]byte) (*succession, error) {
-	s := &succession{trusted: trusted, public: public}
-	if e.genesis != nil && len(e.keys) > 0 {
-		if err := s.Take(0, audit.Entry{Body: e.genesis}); err != nil {
-			return nil, err
-		}
-	}
-	return s, s.follow(e.head.Origin, e.keys)
 }
 
 // follow takes keys in: the keys before an element and its own key sign its checkpoint. Trust goes forwards only,

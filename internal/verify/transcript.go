@@ -285,7 +285,11 @@ func (t *transcript) witnesses() (string, error) {
 		return "the quorum cosigned this checkpoint, and not the early one, so the level stays recorded", nil
 	}
 	size := t.early.head.Size
-	if first := t.played(); first != nil {
+	plays := func(p rules.Placed) bool {
+		return p.Entry.Body.Type() == audit.TypeMix || p.Entry.Body.Type() == audit.TypeDeal
+	}
+	if i := slices.IndexFunc(t.placed, plays); i >= 0 {
+		first := t.placed[i]
 		if size > first.Index {
 			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
 				size, first.Index), nil
@@ -297,19 +301,6 @@ func (t *transcript) witnesses() (string, error) {
 	}
 	t.seen = t.early.signed
 	return fmt.Sprintf("the quorum cosigned the commit at %d entries, before the first mix or deal", size), nil
-}
-
-// played returns the first mix or deal in the file, nil for none.
-func (t *transcript) played() *rules.Placed {
-	i := slices.IndexFunc(t.placed, func(p rules.Placed) bool {
-		_, mix := p.Entry.Body.(*audit.Mix)
-		_, deal := p.Entry.Body.(*audit.Deal)
-		return mix || deal
-	})
-	if i < 0 {
-		return nil
-	}
-	return &t.placed[i]
 }
 
 func (t *transcript) origin() (string, error) {
