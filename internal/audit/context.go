@@ -173,21 +173,15 @@ func (c *Context) recipe(k *coder) {
 		}
 		list(k, n, &c.Recipe.Ranges, func(max, _ *uint32) { k.u32("range", max) })
 	case kindNumbers:
-		c.numbers(k)
+		n, m := c.Of, len(c.Recipe.Ranges)
+		k.u32("numbers", &n)
+		if k.num("take", &m); k.err == nil && !k.writing {
+			if err := c.TakeNumbers(int(n), m); err != nil {
+				k.fail("recipe", err.Error())
+			}
+		}
 	}
 	c.checkRecipe(k)
-}
-
-func (c *Context) numbers(k *coder) {
-	n, m := c.Of, len(c.Recipe.Ranges)
-	k.u32("numbers", &n)
-	k.num("take", &m)
-	if k.err != nil || k.writing {
-		return
-	}
-	if err := c.TakeNumbers(int(n), m); err != nil {
-		k.fail("recipe", err.Error())
-	}
 }
 
 // checkRecipe checks what was read of the recipe so far.
@@ -241,22 +235,17 @@ func (c *Context) plan(k *coder) {
 				k.fail("mix plan", "draws have no cut")
 			}
 		case SourceCoDealer:
-			c.coDealer(k, p)
+			count := uint8(1) // it has room for more than one co-dealer
+			k.known("co-dealers", &count, 1)
+			k.text("co-dealer's origin", &p.Origin, CheckOrigin)
+			k.u64("co-dealer's commit", &p.Index)
+			k.hash("leaf hash of the co-dealer's commit", &p.Leaf)
 		}
 		// A co-dealer, slots, a beacon, a cut: one order, one encoding.
 		if before != nil && (p.rank() < before.rank() || p.Source == before.Source && p.Source != SourceSlot) {
 			k.fail("mix plan", "at most one co-dealer comes first, then slots, at most one beacon, at most one cut")
 		}
 	})
-}
-
-// coDealer is the source of a blind shuffle. Its count has room for more than one co-dealer.
-func (c *Context) coDealer(k *coder, p *Planned) {
-	count := uint8(1)
-	k.known("co-dealers", &count, 1)
-	k.text("co-dealer's origin", &p.Origin, CheckOrigin)
-	k.u64("co-dealer's commit", &p.Index)
-	k.hash("leaf hash of the co-dealer's commit", &p.Leaf)
 }
 
 // rank orders the sources of a plan: a co-dealer comes first.

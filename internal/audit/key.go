@@ -65,19 +65,14 @@ func (e *Key) fields(k *coder) {
 	case SubjectTwoPersons:
 		k.acts(&e.Acts, &e.Delay)
 	case SubjectCoDealer:
-		e.coDealer(k)
+		some := e.Origin != ""
+		if k.flag("co-dealer", &some); some {
+			k.flag("every commit", &e.Every)
+			k.text("co-dealer", &e.Origin, CheckOrigin)
+			k.signingKey("co-dealer's key", &e.Public)
+			k.policy(&e.Policy)
+		}
 	}
-}
-
-func (e *Key) coDealer(k *coder) {
-	some := e.Origin != ""
-	if k.flag("co-dealer", &some); !some {
-		return
-	}
-	k.flag("every commit", &e.Every)
-	k.text("co-dealer", &e.Origin, CheckOrigin)
-	k.signingKey("co-dealer's key", &e.Public)
-	k.policy(&e.Policy)
 }
 
 func (e *Key) wraps(k *coder) {
