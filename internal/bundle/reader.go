@@ -180,10 +180,8 @@ func (r *Reader) Strays() (count int, first string, err error) {
 // that cannot be read is asked for links, to tell such a link from a machine that fails.
 func leaves(fsys fs.FS, name string) bool {
 	for ; name != "."; name = path.Dir(name) {
-		if info, err := fs.Lstat(fsys, name); err == nil {
-			if info.Mode()&fs.ModeSymlink != 0 {
-				return true
-			}
+		if info, err := fs.Lstat(fsys, name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
 		}
 	}
 	return false
@@ -193,13 +191,12 @@ func leaves(fsys fs.FS, name string) bool {
 // it is opened: opening a pipe would wait for ever.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
-	if err != nil && leaves(fsys, name) {
+	switch {
+	case err != nil && leaves(fsys, name):
 		return nil, fmt.Errorf("reading %s: %w: a link that leads nowhere in the bundle", name, audit.ErrMalformed)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > limit {
+	case !info.Mode().IsRegular() || info.Size() > limit:
 		return nil, fmt.Errorf("reading %s: %w: not a regular file of at most %d bytes", name, audit.ErrMalformed,
 			limit)
 	}
