@@ -47,16 +47,13 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
 	}
 	faults, notes, err := f.src.Finish(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	f.faults.add(faults...)
 	f.report.Notes = append(f.report.Notes, notes...)
 	if len(f.lost) > 0 {
 		f.noteOnce("entries are lost: what is open here may be closed")
-	}
-	switch {
-	case errors.Is(err, audit.ErrUnknown):
-		f.report.Unknown = append(f.report.Unknown, audit.Printable(err.Error()))
-	case err != nil:
-		return nil, err
 	}
 	if err = f.complete(f.report); err == nil && f.report.whole() {
 		err = f.actHeads(f.report)

@@ -38,7 +38,7 @@ func (f *fold) pipeline(ctx context.Context) (*Report, error) {
 	err := f.all(ctx, feeds)
 	cancel()
 	workers.Wait()
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil { // a worker ends early without one
 		return nil, err
 	}
 	return f.finish(ctx)
@@ -148,7 +148,7 @@ func (f *fold) collect(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
-	return b.err
+	return nil
 }
 
 // settle counts and hands on what recomputing a shuffle came to.

@@ -18,7 +18,6 @@ type batch struct {
 	rounds   []mixCheck
 	closings []closing
 	done     chan struct{}
-	err      error
 }
 
 // closing is a closed shuffle to recompute, and the result.
@@ -52,10 +51,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 	}
 	for i := range b.closings {
 		c := &b.closings[i]
-		values, err := w.judge(ctx, c)
-		if err != nil {
-			b.err = err
-		}
+		values := w.judge(ctx, c)
 		if c.self != nil {
 			c.self.values = values
 			close(c.self.done)
@@ -66,71 +62,68 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 }
 
 // judge recomputes one shuffle from its tape and returns its values by position, nil if they are not known.
-func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
+func (w *worker) judge(ctx context.Context, c *closing) []uint32 {
 	commit, tape := c.opened.Commit(), c.disclosed.Tape
 	switch c.disclosed.Form {
 	case audit.FormNone:
 		c.tape = TapeFailed // named by the fold
-		return nil, nil
+		return nil
 	case audit.FormSealed:
 		if c.opener == nil {
 			c.tape = TapeSealed
-			return nil, nil
+			return nil
 		}
 		var err error
 		if tape, err = c.opener.Open(commit.Context.Origin, c.id, commit.Commitment, tape); err != nil {
-			return nil, c.failed(CodeSealed, err.Error())
+			return c.failed(CodeSealed, err.Error())
 		}
 	}
 	ctxt := commit.Context
 	if want := ctxt.Recipe.TapeLen(); len(tape) != want {
 		if !c.legal { // the rule said so
 			c.tape = TapeFailed
-			return nil, nil
+			return nil
 		}
-		return nil, c.failed(CodeTape, fmt.Sprintf("the tape has %d bytes, not %d", len(tape), want))
+		return c.failed(CodeTape, fmt.Sprintf("the tape has %d bytes, not %d", len(tape), want))
 	}
 	context := ctxt.Encode()
 	if openings.Commitment(context, tape) != commit.Commitment {
-		return nil, c.failed(CodeTape, "the tape does not open the commitment")
+		return c.failed(CodeTape, "the tape does not open the commitment")
 	}
 	out, err := ctxt.Recipe.Run(tape)
 	if err != nil {
-		return nil, c.failed(CodeOrder, err.Error())
+		return c.failed(CodeOrder, err.Error())
 	}
-	values, err := w.inherit(ctx, c, ctxt.Parent, out.Values)
-	if values == nil || err != nil {
-		return nil, err
+	values := inherit(ctx, c, ctxt.Parent, out.Values)
+	if values == nil {
+		return nil
 	}
 	if w.hasher.deckRoot(commit.Commitment, context, tape, values) != tlog.Hash(commit.DeckRoot) {
 		// The values that its children were made from are not known either.
-		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
+		return c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}
 	c.tape = TapeRecomputed
 	if c.told != nil {
 		c.told.Values = out.Values
 	}
-	return values, nil
+	return values
 }
 
-func (c *closing) failed(code, why string) error {
+func (c *closing) failed(code, why string) []uint32 {
 	c.tape = TapeFailed
 	c.fault = new(fault(code, "", "%s", why).at(c.index).of(c.id))
 	return nil
 }
 
-// inherit turns the values of the recipe of a child of p into cards of the root ancestor.
-func (w *worker) inherit(ctx context.Context, c *closing, p *audit.Parent, values []uint32) ([]uint32, error) {
+// inherit turns the values of the recipe of a child of p into cards of the root ancestor, nil if they are not known.
+func inherit(ctx context.Context, c *closing, p *audit.Parent, values []uint32) []uint32 {
 	if p == nil {
-		return values, nil
+		return values
 	}
 	c.tape = TapeUnchecked // unless the parent's values are known, and the positions are among them
-	if c.parent == nil {
-		return nil, nil
-	}
-	if err := await(ctx, c.parent.done); err != nil || c.parent.values == nil {
-		return nil, err
+	if c.parent == nil || await(ctx, c.parent.done) != nil || c.parent.values == nil {
+		return nil
 	}
 	values, _ = openings.ChildValues(c.parent.values, p.Positions, values) // nil: the rule parent said so
-	return values, nil
+	return values
 }

@@ -45,8 +45,7 @@ type Source interface {
 	Terms(ctx context.Context, hash [32]byte) (document []byte, where string, err error)
 
 	// Finish is called once, at the end. It compares everything else that the source
-	// keeps with what the entries say. Notes say what could not be compared. If the
-	// error matches audit.ErrUnknown, the ledger cannot be judged, and faults count, too.
+	// keeps with what the entries say. Notes say what could not be compared.
 	Finish(ctx context.Context, s Summary) (faults []Fault, notes []string, err error)
 }
 
