@@ -69,16 +69,14 @@ func framedPath(dir string, index uint64, width int) string {
 // Known reports whether path is that of a file that a bundle may hold. It is relative to
 // the directory, with slashes. It is the allow-list of an export.
 func Known(path string) bool {
-	switch path {
-	case fileCheckpoint, fileManifest:
-		return true
-	}
 	dir, rest, _ := strings.Cut(path, "/")
-	switch dir {
-	case dirTiles:
+	switch {
+	case path == fileCheckpoint, path == fileManifest:
+		return true
+	case dir == dirTiles:
 		t, err := tlog.ParseTilePath("tile/8/" + strings.Replace(rest, "entries/", "data/", 1))
 		return err == nil && t.L < maxLevels && TilePath(t.L, uint64(t.N), t.W) == path
-	case dirCosigned, dirSigned:
+	case dir == dirCosigned, dir == dirSigned:
 		_, err := tlog.ParseTilePath("tile/8/0/" + rest)
 		return err == nil
 	}
