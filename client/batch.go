@@ -200,10 +200,7 @@ func (c *Client) batchOf(ctx context.Context, steps []Step, allOrNone bool) (*Ba
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
-	req := new(BatchRequest)
-	if allOrNone {
-		req.AllOrNone = new(BatchRequestAllOrNone(true))
-	}
+	req := &BatchRequest{AllOrNone: optional(BatchRequestAllOrNone(allOrNone))}
 	for i := range steps {
 		step := &steps[i]
 		if step.Request == nil {

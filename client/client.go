@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -82,9 +83,13 @@ type Client struct {
 	signed verify.Trust  // the keys alone
 	full   verify.Trust  // the keys, and the policy's quorum if there is one
 
-	identity identity
-	heads    heads
-	tables   tables
+	// The service whose entries answer this client: Config.Identity, or that of the first entry that shows the client's
+	// own token, whose public id is credential, "" without one.
+	identity   atomic.Pointer[string]
+	credential string
+
+	heads  heads
+	tables tables
 
 	decks  cache[[32]byte, shuffle.Deck]      // by hash, proved
 	wheels cache[[32]byte, *meaning.Document] // by hash, proved
@@ -115,44 +120,35 @@ func (c *cache[K, V]) put(key K, v V, most int) {
 
 // New returns a client. Its errors are about the configuration, or of the State.
 func New(cfg Config) (*Client, error) {
-	c, err := newClient(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
-	}
-	return c, nil
-}
-
-func newClient(cfg Config) (*Client, error) {
 	address, err := outbound.ParseURL(cfg.URL)
 	if err != nil {
-		return nil, errors.New("the daemon's address is an http or https URL without query or fragment")
+		return nil, errors.New("making a client: the daemon's address is an http or https URL without query or fragment")
 	}
 	if err := audit.CheckName(cfg.Ledger); err != nil {
-		return nil, fmt.Errorf("the ledger's name %w", err)
+		return nil, fmt.Errorf("making a client: the ledger's name %w", err)
 	}
 	cfg.Attempts = cmp.Or(cfg.Attempts, 8)
 	cfg.Pause = cmp.Or(cfg.Pause, 100*time.Millisecond)
 	cfg.MaxPause = cmp.Or(cfg.MaxPause, 5*time.Second)
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
-		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
+		return nil, errors.New("making a client: attempts and pauses are positive, and the first pause is the shortest")
 	}
 	c := &Client{cfg: cfg, base: strings.TrimRight(address.String(), "/"), ledger: cfg.Ledger,
 		http: httpClient(cfg.HTTP), heads: newHeads()}
 	if id, _, ok := strings.Cut(cfg.Token, "."); ok {
-		c.identity.credential = id
+		c.credential = id
 	}
 	if cfg.Identity != "" {
-		c.identity.known.Store(&cfg.Identity)
+		c.identity.Store(&cfg.Identity)
 	}
-	if err := c.trust(); err != nil {
-		return nil, err
+	if err = c.trust(); err == nil {
+		err = c.remember()
 	}
-	return c, c.remember()
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return c, nil
 }
-
-// idlePerHost is how many idle connections are kept. The standard library keeps two for each host, and all calls go to
-// one host.
-const idlePerHost = 64
 
 func httpClient(given *http.Client) *http.Client {
 	own := &http.Client{Timeout: 30 * time.Second}
@@ -160,7 +156,7 @@ func httpClient(given *http.Client) *http.Client {
 		own = given
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t = t.Clone()
-		t.MaxIdleConnsPerHost = idlePerHost
+		t.MaxIdleConnsPerHost = 64 // not two, as by default: all calls go to one host
 		own.Transport = t
 	}
 	return outbound.Client(own) // a call, its token and its body stay at the address that it was made to

@@ -26,7 +26,7 @@ type Committed struct {
 	// Of a child: the parent's cards by position, nil if they are not known; and those that it dealt from other
 	// positions than the child's.
 	parent []uint32
-	barred map[uint32]bool
+	barred []uint32
 }
 
 // Places returns how many cards can be dealt.
@@ -154,10 +154,7 @@ func (s *Committed) inherit(parent *Committed, e proved) error {
 		for _, p := range positions {
 			delete(dealt, int(p))
 		}
-		s.barred = make(map[uint32]bool, len(dealt))
-		for _, v := range dealt {
-			s.barred[v] = true
-		}
+		s.barred = slices.Collect(maps.Values(dealt))
 		return nil
 	}
 	if slices.ContainsFunc(positions, func(p uint16) bool { return int(p) >= len(all) }) {

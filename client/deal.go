@@ -32,7 +32,10 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 	if b := mix.Beacon(); signature == nil && b != nil {
 		signature = b[:] // the daemon fetched it
 	}
-	if !slices.Equal(mixValues(req, signature), mix.Values) || !answersPlan(mix.Values, s.commit.Context.Mixed()) {
+	// That the values of slots have the hashes of the plan is for players to check: they are those of the request.
+	planned := slices.EqualFunc(mix.Values, s.commit.Context.Mixed(),
+		func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
+	if !planned || !slices.Equal(mixValues(req, signature), mix.Values) {
 		return 0, r.fault("the mix in the ledger has other values", nil)
 	}
 	if p, ok := s.commit.Context.Beacon(); ok {
@@ -61,13 +64,6 @@ func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
 		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: uint16(*req.Cut)})
 	}
 	return values
-}
-
-// answersPlan reports whether there is one value for each source of the plan, in its order. That the values of slots
-// have the hashes of the plan is for players to check: the values are those of the request.
-func answersPlan(values []audit.MixValue, plan []audit.Planned) bool {
-	return len(plan) > 0 && slices.EqualFunc(values, plan,
-		func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
 }
 
 // Deal deals the next places. It returns their cards when it is proved that the deal stands in the ledger, and that
@@ -217,10 +213,7 @@ func (s *Committed) proveTape(body audit.DisclosureEntry, r reply) error {
 	if form == audit.FormSealed {
 		return nil
 	}
-	if what, err := s.finish(body.Tape); what != "" {
-		return r.fault(what, err)
-	}
-	return nil
+	return s.finish(body.Tape, r)
 }
 
 // Reveal makes dealt places public: a showdown, or cards that were seen by mistake. It returns when it is proved that

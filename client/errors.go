@@ -24,19 +24,11 @@ type unresolved struct{ error }
 
 func (u *unresolved) Unwrap() error { return u.error }
 
-// open reports whether an attempt that ended with err may have reached the daemon.
+// open reports whether an attempt that got a connection, and ended with err, may have been done.
 func open(err error) bool {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
-	}
-	_, ok := errors.AsType[*unheard](err)
-	return !ok
+	e, ok := errors.AsType[*Error](err)
+	return !ok || e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
 }
-
-// unheard is the error of an attempt that got no connection, so that nothing was sent.
-type unheard struct{ error }
-
-func (u *unheard) Unwrap() error { return u.error }
 
 // Error is a refusal: the daemon's problem document, or what can be made of the answer of a proxy. In the latter case
 // Code is "".

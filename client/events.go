@@ -31,13 +31,11 @@ func (c *Client) Events(ctx context.Context, after *uint64) iter.Seq2[Event, err
 	return func(yield func(Event, error) bool) {
 		failed := 0
 		for {
-			told, again, err := c.stream(ctx, &after, func(e Event) bool { return yield(e, nil) })
+			again, err := c.stream(ctx, &after, func(e Event) bool { failed = 0; return yield(e, nil) })
 			if errors.Is(err, errEnough) {
 				return
 			}
-			if failed++; told {
-				failed = 1
-			}
+			failed++
 			if again != never {
 				err = sleep(ctx, max(again, c.pause(failed)))
 			}
@@ -52,10 +50,9 @@ func (c *Client) Events(ctx context.Context, after *uint64) iter.Seq2[Event, err
 // errEnough reports that the caller wants no more events.
 var errEnough = errors.New("enough")
 
-// stream reads one stream until it ends. It reports whether an event came, and the shortest pause before the stream may
-// be asked for again, or never. It keeps in after the entry up to which events came.
-func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) bool) (told bool, again time.Duration,
-	err error) {
+// stream reads one stream until it ends. It reports the shortest pause before the stream may be asked for again, or
+// never. It keeps in after the entry up to which events came.
+func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) bool) (again time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watch := time.AfterFunc(silence, cancel)
@@ -64,18 +61,18 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 	query(&r, "after", *after)
 	req, err := c.newRequest(ctx, r, nil)
 	if err != nil {
-		return false, never, err
+		return never, err
 	}
 	endless := *c.http // a stream lasts longer than the timeout of a call
 	endless.Timeout = 0
 	resp, err := endless.Do(req)
 	if err != nil {
-		return false, 0, err
+		return 0, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxEventLine))
-		return false, retryAfter(resp), refusal(resp, answer)
+		return retryAfter(resp), refusal(resp, answer)
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxEventLine)
@@ -95,22 +92,21 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 			}
 			var e Event
 			if err := json.Unmarshal([]byte(data), &e); err != nil {
-				return told, never, &Fault{What: "an event is not what the contract says", Answer: []byte(data),
-					Err: err}
+				return never, &Fault{What: "an event is not what the contract says", Answer: []byte(data), Err: err}
 			}
-			told, data = true, ""
+			data = ""
 			if !yield(e) {
-				return true, never, errEnough
+				return never, errEnough
 			}
 		case field == "id":
 			index, err := strconv.ParseUint(value, 10, 63)
 			if err != nil {
-				return told, never, &Fault{What: "the id of an event is no index", Answer: []byte(lines.Text())}
+				return never, &Fault{What: "the id of an event is no index", Answer: []byte(lines.Text())}
 			}
 			id = &index
 		case field == "data":
 			data += value
 		}
 	}
-	return told, 0, lines.Err()
+	return 0, lines.Err()
 }

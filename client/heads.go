@@ -45,6 +45,8 @@ const (
 	maxRoots = 4096
 	maxLoose = 256 // when there are so many, the next call proves them first
 	maxTiles = 128 // of at most 8 KiB
+
+	maxDecks, maxWheels, maxTables = 1000, 64, 4096
 )
 
 func newHeads() heads {
@@ -94,10 +96,9 @@ func (h *heads) add(n head) (contradicts *head, open bool) {
 // asked is what the client knew when it made a request.
 type asked struct {
 	since uint64       // the ledger's size, as far as it was known
-	read  bool         // the request writes nothing
 	first time.Time    // of a command: when it was tried first
 	again bool         // of a command: it was tried before this call
-	open  *atomic.Bool // of a command: an earlier try of this call may have been done
+	open  *atomic.Bool // of a command: an earlier try of this call may have been done; nil: the request writes nothing
 }
 
 // command begins a request that writes.
@@ -109,12 +110,12 @@ func (c *Client) command(ctx context.Context) asked {
 	return a
 }
 
-func (c *Client) reading() asked { return asked{since: c.heads.size(), read: true} }
+func (c *Client) reading() asked { return asked{since: c.heads.size()} }
 
 // before reports whether an answer is older than its request: the entry of a command stood in the ledger before, as
 // only that of a repeated command does, or the checkpoint is older than the one that was known.
 func (a asked) before(index, size uint64) bool {
-	return index < a.since && !a.read || size < a.since
+	return index < a.since && a.open != nil || size < a.since
 }
 
 // hold accepts the checkpoint of an answer. If the answer is older than its request (past), it is accepted only when
@@ -122,9 +123,8 @@ func (a asked) before(index, size uint64) bool {
 func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) error {
 	other, open := c.heads.add(n)
 	if other != nil {
-		return &Fault{What: fmt.Sprintf("two checkpoints of %d entries have different roots: the ledger was forked",
-			n.Size),
-			Answer: answer, Other: other.signed}
+		return &Fault{Answer: answer, Other: other.signed,
+			What: fmt.Sprintf("two checkpoints of %d entries have different roots: the ledger was forked", n.Size)}
 	}
 	if !open {
 		return nil

@@ -46,7 +46,7 @@ func (r *rigged) committed() *Committed {
 	b, err := audit.Entry{Time: 1000, Actor: as(hostileIdentity), Body: r.commit}.Encode()
 	must(r.t, err)
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment,
-		DeckRoot: Hash(r.commit.DeckRoot)},
+		DeckRoot: Hash(r.commit.DeckRoot)}, Terms: termsOf(r.commit, 1000),
 		commit: r.commit, entry: proved{Entry: audit.Entry{Time: 1000}, leaf: tlog.RecordHash(b)}}
 	s.play = newPlay(s)
 	s.with(func(p *play) { p.bound.Names = fiveNames })
@@ -308,7 +308,7 @@ func TestHostileChild(t *testing.T) {
 	})
 	expect(t, "a card that was dealt from the parent", dealt.dealt(know(dealt.committed()), nil, 0, 0), true)
 	sealed := dealt.committed()
-	sealed.barred = map[uint32]bool{values[0]: true}
+	sealed.barred = []uint32{values[0]}
 	expect(t, "the same, where only what was dealt is known", dealt.dealt(sealed, nil, 0, 0), true)
 	moved := h.rig(context, func(v []uint32) {
 		for i, x := range v {

@@ -32,7 +32,7 @@ func (h *house) client() *Client {
 
 // again returns a shuffle as it was when it was committed.
 func (s *Committed) again() *Committed {
-	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, entry: s.entry}
+	fresh := &Committed{Shuffle: s.Shuffle, Terms: s.Terms, commit: s.commit, entry: s.entry}
 	fresh.play = newPlay(fresh)
 	fresh.with(func(p *play) { p.bound.Names = fiveNames })
 	return fresh

@@ -119,8 +119,6 @@ type tables struct {
 
 type numbered struct{ serial, id uint64 }
 
-const maxTables = 4096
-
 // add takes in a commit, or says how it contradicts the newest commit of its table.
 func (t *tables) add(id uint64, c *audit.Commit) string {
 	t.mu.Lock()

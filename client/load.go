@@ -104,18 +104,15 @@ func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Statu
 			st.Extent = &extent
 		}
 	}
-	if mixed := s.play.ordered; len(s.commit.Context.Mixed()) > 0 {
-		st.Mixed = &mixed
+	if len(s.commit.Context.Mixed()) > 0 {
+		st.Mixed = new(s.play.ordered)
 	}
 	if out := v.Next >= s.play.after; s.EndAt != nil && (out || v.Next <= s.play.before) {
 		st.LastHand = &out
 	}
 	if v.ClosedAt != "" {
-		at, outcome, reason := new(Timestamp), Outcome(v.Outcome), Reason(v.Reason)
-		if at.UnmarshalText([]byte(v.ClosedAt)) == nil {
-			st.ClosedAt = at
-		}
-		st.Outcome, st.Reason = &outcome, optional(reason)
+		st.ClosedAt, st.Outcome, st.Reason = new(Timestamp), new(Outcome(v.Outcome)), optional(Reason(v.Reason))
+		_ = st.ClosedAt.UnmarshalText([]byte(v.ClosedAt)) // a verdict has it in this form
 	} else if time.Now().After(s.CloseBy.Time) {
 		st.State = ShuffleStateStateOverdue
 	}
@@ -248,9 +245,6 @@ func (c *Client) learnMix(ctx context.Context, s *Committed) error {
 	}
 	return nil
 }
-
-// maxDecks bounds the decks that a client remembers.
-const maxDecks = 1000
 
 // learn remembers the names of a deck.
 func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck, maxDecks) }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"shuffled/internal/audit"
@@ -33,32 +32,6 @@ func (a asked) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, openTries{}, a.open)
 }
 
-// identity is the service whose entries answer this client: Config.Identity, or that of the first entry that shows the
-// client's own token.
-type identity struct {
-	credential string                 // public id of the token, "" without one
-	known      atomic.Pointer[string] // of the service
-}
-
-// foreign says why an entry does not answer a request of this client that was tried first at this time, or "": it is of
-// another identity, or older than the request.
-func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
-	known := i.known.Load()
-	switch {
-	case known != nil && by.Identity != *known:
-		return fmt.Sprintf("it was done by %s, and not by %s", by.Identity, *known)
-	case known == nil && i.credential != "" && by.Credential != i.credential:
-		return fmt.Sprintf("it was done with %s, and not with this client's token", by.Credential)
-	case at < first.Add(-clockSkew).UnixMilli():
-		return fmt.Sprintf("it was done at %s, before this client asked for it",
-			time.UnixMilli(at).UTC().Format(time.RFC3339))
-	}
-	if known == nil && by.Credential == i.credential {
-		i.known.Store(&by.Identity)
-	}
-	return ""
-}
-
 // said is what an answer says of its entry.
 type said struct {
 	receipt  string
@@ -81,21 +54,28 @@ func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said
 	return e, body, c.own(e, says, r)
 }
 
-// own returns a *Fault for an answer that misstates its entry, or whose entry is foreign. A repeated answer is accepted
-// only if an earlier try may have been done. An answer that says that it is not repeated is refuted if its entry
-// stood in the ledger before the request was made. An answer that says that it is repeated cannot be refuted so.
+// own returns a *Fault for an answer that misstates its entry, or whose entry is of another identity or older than the
+// request. A repeated answer is accepted only if an earlier try may have been done. An answer that says that it is not
+// repeated is refuted if its entry stood in the ledger before the request was made. An answer that says that it is
+// repeated cannot be refuted so.
 func (c *Client) own(e proved, says said, r reply) error {
-	what := ""
+	what, known := "", c.identity.Load()
+	early := "it was done at " + audit.Instant(e.Time) + ", before this client asked for it"
 	switch {
 	case says.time.UnixMilli() != e.Time:
 		what = "its time is not the one in the ledger"
 	case !says.repeated && e.index < r.since:
 		what = "the request was answered before, and the answer does not say so"
 	case says.repeated && !r.again && !r.open.Load():
-		what = fmt.Sprintf("it was done at %s, before this client asked for it",
-			time.UnixMilli(e.Time).UTC().Format(time.RFC3339))
-	default:
-		what = c.identity.foreign(e.Actor, e.Time, r.first)
+		what = early
+	case known != nil && e.Actor.Identity != *known:
+		what = fmt.Sprintf("it was done by %s, and not by %s", e.Actor.Identity, *known)
+	case known == nil && c.credential != "" && e.Actor.Credential != c.credential:
+		what = fmt.Sprintf("it was done with %s, and not with this client's token", e.Actor.Credential)
+	case e.Time < r.first.Add(-clockSkew).UnixMilli():
+		what = early
+	case known == nil && e.Actor.Credential == c.credential:
+		c.identity.Store(&e.Actor.Identity)
 	}
 	if what != "" {
 		return r.fault(what, nil)
@@ -148,8 +128,7 @@ func NewKey() string {
 	copy(b[:], binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixMilli()))[2:])
 	b[6] = 0x70 | b[6]&0x0f // version
 	b[8] = 0x80 | b[8]&0x3f // variant
-	s := hex.EncodeToString(b[:])
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // keyTime returns the time in a key of NewKey; ok is false for any other key.

@@ -28,19 +28,14 @@ type play struct {
 }
 
 func newPlay(s *Committed) play {
-	ctx := s.commit.Context
 	p := play{bound: verify.NewBound(s.commit), dealt: make(map[int]CardShown)}
-	if len(ctx.Mixed()) == 0 {
+	if len(s.commit.Context.Mixed()) == 0 {
 		p.bound.Order, _ = openings.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
 		p.ordered = true
 	}
-	switch r := ctx.Recipe; {
-	case r.EndHi != 0:
-		p.before, p.after = r.EndLo-1, r.EndHi
-	case ctx.EndAt != 0:
-		p.before, p.after = ctx.EndAt-1, ctx.EndAt
-	default:
-		p.before, p.after = r.Positions(), r.Positions()+1
+	p.before, p.after = s.Places(), s.Places()+1
+	if s.EndAt != nil {
+		p.before, p.after = s.EndAt.Lo-1, s.EndAt.Hi
 	}
 	return p
 }
@@ -123,7 +118,7 @@ func (s *Committed) open(o verify.Opened) error {
 		return fmt.Errorf("there is no place %d", o.Place)
 	case s.blind() && s.play.bound.Second == nil:
 		return errors.New("the co-dealer's commit is not known")
-	case s.barred[o.Value] || s.parent != nil && !slices.ContainsFunc(s.commit.Context.Parent.Positions,
+	case slices.Contains(s.barred, o.Value) || s.parent != nil && !slices.ContainsFunc(s.commit.Context.Parent.Positions,
 		func(p uint16) bool { return s.parent[p] == o.Value }):
 		return fmt.Errorf("the card at place %d is none that the parent gave", o.Place)
 	}
@@ -159,41 +154,41 @@ func (s *Committed) openAll(cards []Card, told []uint32) error {
 
 // finish checks a tape against all that was committed and shown. The order of a child is not recomputed if its parent's
 // cards are not known.
-func (s *Committed) finish(tape []byte) (what string, err error) {
+func (s *Committed) finish(tape []byte, r reply) error {
 	const other = "the tape is not the one committed to"
 	ctx := s.commit.Context
 	context := ctx.Encode()
 	if openings.Commitment(context, tape) != s.commit.Commitment {
-		return other, nil
+		return r.fault(other, nil)
 	}
 	out, err := ctx.Recipe.Run(tape)
 	if err != nil {
-		return other, err
+		return r.fault(other, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if out.EndAt != 0 && (out.EndAt <= s.play.before || out.EndAt > s.play.after) {
-		return fmt.Sprintf("the cut card lay at place %d, and it was told otherwise", out.EndAt), nil
+		return r.fault(fmt.Sprintf("the cut card lay at place %d, and it was told otherwise", out.EndAt), nil)
 	}
 	values := out.Values
 	if ctx.Parent != nil {
 		if s.parent == nil {
-			return "", nil
+			return nil
 		}
 		if values, err = openings.ChildValues(s.parent, ctx.Parent.Positions, values); err != nil {
-			return other, err
+			return r.fault(other, err)
 		}
 	}
 	if openings.DeckRoot(s.commit.Commitment, context, tape, values) != tlog.Hash(s.commit.DeckRoot) {
-		return "the tape leads to another order than the one committed to", nil
+		return r.fault("the tape leads to another order than the one committed to", nil)
 	}
 	for position, value := range s.play.bound.Values {
 		if values[position] != value {
-			return fmt.Sprintf("the tape has another card at position %d than was dealt", position), nil
+			return r.fault(fmt.Sprintf("the tape has another card at position %d than was dealt", position), nil)
 		}
 	}
 	s.all = values
-	return "", nil
+	return nil
 }
 
 // Positions returns all committed positions except those that the given places show, for Parent.Positions of a child.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,11 +80,8 @@ func (c *Client) prove(ctx context.Context, receipt string, index uint64, re rep
 		return proved{}, re.fault("the receipt is "+v.Verdict+" at "+v.Failed+v.Unknown, nil)
 	}
 	r, e, err := audit.ReceiptEntry(receipt)
-	if err != nil {
-		return proved{}, re.fault("the receipt", err)
-	}
-	checkpoint, err := audit.CheckpointText(r.Checkpoint)
-	if err != nil {
+	checkpoint, err2 := audit.CheckpointText(r.Checkpoint)
+	if err := cmp.Or(err, err2); err != nil {
 		return proved{}, re.fault("the receipt", err)
 	}
 	if index != anyIndex && r.Index != index {
@@ -143,12 +141,11 @@ func (c *Client) until(ctx context.Context, again func(error) bool, call func() 
 // proveEarly proves that the quorum cosigned the commit before the first mix or deal. index is the entry of a mix or
 // deal, and first says that it is the first. If another client began, a transcript shows it.
 func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, first bool) error {
-	s.mu.Lock()
-	early, seen := s.play.early, s.play.seen
-	if first && seen > 0 && seen <= index {
-		s.play.early, early = true, true
-	}
-	s.mu.Unlock()
+	early := false
+	s.with(func(p *play) {
+		p.early = p.early || first && p.seen > 0 && p.seen <= index
+		early = p.early
+	})
 	if early || !c.policy.Asks() {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -56,23 +57,27 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 			return nil, fmt.Errorf("writing the request: %w", err)
 		}
 	}
-	heard := false
+	heard, ok := ctx.Value(openTries{}).(*atomic.Bool)
+	if !ok {
+		heard = new(atomic.Bool)
+	}
 	fail := func(err error) error {
-		if heard {
+		if heard.Load() {
 			err = &unresolved{err}
 		}
 		return fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
+	connected := false
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	for attempt := 1; ; attempt++ {
-		answer, again, err := c.try(ctx, r, body)
+		connected = false
+		answer, again, err := c.try(traced, r, body)
 		if err == nil {
 			return answer, nil
 		}
-		if open(err) {
-			heard = true
-			if may, ok := ctx.Value(openTries{}).(*atomic.Bool); ok {
-				may.Store(true)
-			}
+		if connected && open(err) {
+			heard.Store(true)
 		}
 		if again == never || attempt == c.cfg.Attempts || ctx.Err() != nil {
 			return nil, fail(err)
@@ -102,13 +107,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte
 	if err != nil {
 		return nil, never, err
 	}
-	connected := false
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected = true }})
-	resp, err := c.http.Do(req.WithContext(traced))
-	if err != nil && !connected {
-		err = &unheard{err}
-	}
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -135,9 +134,7 @@ func (c *Client) newRequest(ctx context.Context, r request, body []byte) (*http.
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range r.headers {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.headers)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -173,8 +170,7 @@ func retryAfter(resp *http.Response) time.Duration {
 	if at, err := http.ParseTime(resp.Header.Get("Retry-After")); err == nil {
 		return min(max(time.Until(at), 0), maxRetryAfter)
 	}
-	switch resp.StatusCode {
-	case http.StatusBadGateway, http.StatusGatewayTimeout:
+	if resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusGatewayTimeout {
 		return 0
 	}
 	return never

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -59,7 +60,8 @@ func termsOf(c *audit.Commit, at int64) Terms {
 	ctx := c.Context
 	t := Terms{Production: ctx.Production, Disclosure: Disclosure(ctx.Disclosure.String()), Cards: ctx.Recipe.Cards,
 		Places: ctx.Recipe.Positions(), Ranges: ctx.Recipe.Ranges, Plan: planOf(ctx), CommittedAt: timestamp(at),
-		GameRef: optional(c.GameRef), Previous: optional(c.Previous)}
+		GameRef: optional(c.GameRef), Previous: optional(c.Previous),
+		EndAt: optional(EndAt{Lo: cmp.Or(ctx.EndAt, ctx.Recipe.EndLo), Hi: cmp.Or(ctx.EndAt, ctx.Recipe.EndHi)})}
 	if !ctx.IsDraw() {
 		deck, _ := shuffle.Published(ctx.DeckHash)
 		t.Deck, t.DeckHash = deck.Name(), (*Hash)(&ctx.DeckHash)
@@ -72,12 +74,6 @@ func termsOf(c *audit.Commit, at int64) Terms {
 	}
 	if b := ctx.Terms; b != nil {
 		t.Bound = &BoundTerms{Kind: BoundTermsKind(b.Kind.String()), Hash: b.Hash, Count: optional(b.Count)}
-	}
-	switch {
-	case ctx.Recipe.EndHi != 0:
-		t.EndAt = &EndAt{Lo: ctx.Recipe.EndLo, Hi: ctx.Recipe.EndHi}
-	case ctx.EndAt != 0:
-		t.EndAt = &EndAt{Lo: ctx.EndAt, Hi: ctx.EndAt}
 	}
 	return t
 }
@@ -124,15 +120,21 @@ func (c *Client) PutTerms(ctx context.Context, document TermsDocument) (*BoundTe
 
 // TermsDocument returns the document with this hash, which the client checks.
 func (c *Client) TermsDocument(ctx context.Context, hash Hash) (*TermsDocument, error) {
+	document, _, err := c.document(ctx, hash)
+	return document, err
+}
+
+func (c *Client) document(ctx context.Context, hash Hash) (*TermsDocument, *meaning.Document, error) {
 	answer, err := c.getTerms(ctx, hex.EncodeToString(hash[:]))
 	document, err := decoded[TermsDocument](answer, err)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if read, err := readDocument(*document); err != nil || read.Hash() != hash {
-		return nil, &Fault{What: "the document is another one than was asked for", Answer: answer}
+	read, err := readDocument(*document)
+	if err != nil || read.Hash() != hash {
+		return nil, nil, &Fault{What: "the document is another one than was asked for", Answer: answer}
 	}
-	return document, nil
+	return document, read, nil
 }
 
 func readDocument(d TermsDocument) (*meaning.Document, error) {
@@ -155,9 +157,13 @@ func readDocument(d TermsDocument) (*meaning.Document, error) {
 func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, told []string, r reply) error {
 	var labels []string
 	if t := s.commit.Context.Terms; t != nil && t.Kind == audit.TermsWheel && len(shows) > 0 {
-		wheel, err := c.wheel(ctx, t.Hash)
-		if err != nil {
-			return err
+		wheel, known := c.wheels.get(t.Hash)
+		if !known {
+			var err error
+			if _, wheel, err = c.document(ctx, t.Hash); err != nil {
+				return err
+			}
+			c.wheels.put(t.Hash, wheel, maxWheels)
 		}
 		for _, value := range shows {
 			labels = append(labels, wheel.Label(value))
@@ -167,23 +173,4 @@ func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, 
 		return r.fault("the labels are not those of the wheel that was committed to", nil)
 	}
 	return nil
-}
-
-// maxWheels is how many wheels a client keeps.
-const maxWheels = 64
-
-func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, error) {
-	if known, ok := c.wheels.get(hash); ok {
-		return known, nil
-	}
-	document, err := c.TermsDocument(ctx, hash)
-	if err != nil {
-		return nil, err
-	}
-	read, err := readDocument(*document)
-	if err != nil {
-		return nil, err
-	}
-	c.wheels.put(hash, read, maxWheels)
-	return read, nil
 }

@@ -22,12 +22,11 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText reads 32 bytes of padded base64, in their one spelling.
 func (h *Hash) UnmarshalText(text []byte) error {
-	b, err := base64.StdEncoding.Strict().DecodeString(string(text))
-	if err != nil || len(b) != len(h) || len(text) != 44 {
-		return errors.New("not 32 bytes of padded base64")
+	b, err := audit.ParseHash(string(text))
+	if err == nil {
+		*h = Hash(b)
 	}
-	*h = Hash(b)
-	return nil
+	return err
 }
 
 // Timestamp is a time that is written in UTC with milliseconds. A finer part is cut off.
@@ -44,12 +43,7 @@ func (t Timestamp) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (t *Timestamp) UnmarshalJSON(b []byte) error {
-	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
-		return errors.New("not a time in UTC with milliseconds")
-	}
-	return t.UnmarshalText(b[1 : len(b)-1])
-}
+func (t *Timestamp) UnmarshalJSON(b []byte) error { return t.parse(`"`+timestampLayout+`"`, b) }
 
 // MarshalText returns t as RFC 3339 in UTC with milliseconds.
 func (t Timestamp) MarshalText() ([]byte, error) {
@@ -57,8 +51,10 @@ func (t Timestamp) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalText writes.
-func (t *Timestamp) UnmarshalText(text []byte) error {
-	at, err := time.Parse(timestampLayout, string(text))
+func (t *Timestamp) UnmarshalText(text []byte) error { return t.parse(timestampLayout, text) }
+
+func (t *Timestamp) parse(layout string, text []byte) error {
+	at, err := time.Parse(layout, string(text))
 	if err != nil {
 		return errors.New("not a time in UTC with milliseconds")
 	}

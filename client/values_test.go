@@ -2,6 +2,7 @@ package client
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,17 +135,18 @@ func TestPositions(t *testing.T) {
 // TestPast tells answers of the past from new ones.
 func TestPast(t *testing.T) {
 	t.Parallel()
+	tried := new(atomic.Bool)
 	for _, c := range []struct {
 		when        asked
 		index, size uint64
 		past        bool
 	}{
-		{asked{since: 5}, 5, 6, false},
-		{asked{since: 5}, 4, 5, true},
-		{asked{since: 5}, 3, 9, true}, // an old entry under a new checkpoint, though something new was asked for
-		{asked{since: 5, read: true}, 3, 9, false},
-		{asked{since: 5, read: true}, 3, 5, false},
-		{asked{since: 5, read: true}, 3, 4, true},
+		{asked{since: 5, open: tried}, 5, 6, false},
+		{asked{since: 5, open: tried}, 4, 5, true},
+		{asked{since: 5, open: tried}, 3, 9, true}, // an old entry under a new checkpoint
+		{asked{since: 5}, 3, 9, false},
+		{asked{since: 5}, 3, 5, false},
+		{asked{since: 5}, 3, 4, true},
 		{asked{}, 0, 1, false},
 	} {
 		if got := c.when.before(c.index, c.size); got != c.past {
