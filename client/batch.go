@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -73,24 +74,19 @@ func (c *Client) do(ctx context.Context, step Step) (Done, error) {
 // ready does what must come before a step: it loads a parent, waits for witnesses, and learns the mix. It does nothing
 // for a shuffle that the batch itself commits.
 func (c *Client) ready(ctx context.Context, step *Step) (err error) {
-	learn := false
-	switch req := step.Request.(type) {
-	case ShuffleRequest:
-		if req.Parent != nil && step.Of == nil {
-			if step.Of, err = c.Load(ctx, req.Parent.ID); err != nil {
-				return fmt.Errorf("loading the parent: %w", err)
-			}
-		}
-	case CloseRequest:
-		learn = len(req.Reveal) > 0
-	case MixRequest, DealRequest, RevealRequest:
-		_, mixes := req.(MixRequest)
-		learn = !mixes
-		if step.Of != nil {
-			err = c.Await(ctx, step.Of)
+	if req, ok := step.Request.(ShuffleRequest); ok && req.Parent != nil && step.Of == nil {
+		if step.Of, err = c.Load(ctx, req.Parent.ID); err != nil {
+			return fmt.Errorf("loading the parent: %w", err)
 		}
 	}
-	if err != nil || !learn || step.Of == nil {
+	if step.Of == nil || step.commits() {
+		return nil
+	}
+	ending, closes := step.Request.(CloseRequest)
+	if !closes {
+		err = c.Await(ctx, step.Of)
+	}
+	if _, mixes := step.Request.(MixRequest); err != nil || mixes || closes && len(ending.Reveal) == 0 {
 		return err
 	}
 	return c.learnMix(ctx, step.Of)
@@ -252,21 +248,21 @@ func (b *batch) prove(ctx context.Context, answer []byte) (after time.Duration, 
 	}
 	after, refused := never, 0
 	for i, r := range told.Results {
-		if r.Status == 200 {
-			if err := b.proveOne(ctx, i, r.Body); err != nil {
-				return never, err
+		ok := r.Status == http.StatusOK
+		if !ok {
+			refused++
+		}
+		switch {
+		case b.done[i].Err == nil && b.done[i] != Done{}: // its answer was proved before
+		case ok:
+			err = b.proveOne(ctx, i, r.Body)
+		default:
+			if b.done[i].Err, err = b.refusal(i, r); r.RetryAfter != nil {
+				after = max(after, min(time.Duration(*r.RetryAfter)*time.Second, maxRetryAfter))
 			}
-			continue
 		}
-		refused++
-		if b.answered(i) {
-			continue
-		}
-		if b.done[i].Err, err = b.refusal(i, r); err != nil {
+		if err != nil {
 			return never, err
-		}
-		if r.RetryAfter != nil {
-			after = max(after, min(time.Duration(*r.RetryAfter)*time.Second, maxRetryAfter))
 		}
 	}
 	if b.all && refused > 0 && refused < len(b.steps) {
@@ -275,14 +271,8 @@ func (b *batch) prove(ctx context.Context, answer []byte) (after time.Duration, 
 	return after, nil
 }
 
-// answered reports whether the answer to step i was proved.
-func (b *batch) answered(i int) bool { return b.done[i].Err == nil && b.done[i] != Done{} }
-
-// proveOne proves the answer to step i, unless it was proved before.
+// proveOne proves the answer to step i.
 func (b *batch) proveOne(ctx context.Context, i int, answer []byte) error {
-	if b.answered(i) {
-		return nil
-	}
 	step := &b.steps[i]
 	of := step.Of
 	if of == nil && !step.commits() {

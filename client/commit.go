@@ -49,8 +49,7 @@ func (c *Client) Commit(ctx context.Context, key string, req ShuffleRequest) (*C
 func (c *Client) Child(ctx context.Context, key string, parent *Committed, req ShuffleRequest) (*Committed, error) {
 	if req.Parent == nil {
 		req.Parent = &Parent{ID: parent.ID}
-	}
-	if req.Parent.ID != parent.ID {
+	} else if req.Parent.ID != parent.ID {
 		return nil, errors.New("the request names another parent")
 	}
 	done, err := c.do(ctx, Step{Key: key, Request: req, Of: parent})

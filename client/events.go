@@ -2,8 +2,8 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"net/http"
@@ -32,23 +32,19 @@ func (c *Client) Events(ctx context.Context, after *uint64) iter.Seq2[Event, err
 		failed := 0
 		for {
 			again, err := c.stream(ctx, &after, func(e Event) bool { failed = 0; return yield(e, nil) })
-			if errors.Is(err, errEnough) {
-				return
-			}
 			failed++
 			if again != never {
 				err = sleep(ctx, max(again, c.pause(failed)))
 			}
 			if err != nil {
 				yield(Event{}, err)
+			}
+			if err != nil || again == never {
 				return
 			}
 		}
 	}
 }
-
-// errEnough reports that the caller wants no more events.
-var errEnough = errors.New("enough")
 
 // stream reads one stream until it ends. It reports the shortest pause before the stream may be asked for again, or
 // never. It keeps in after the entry up to which events came.
@@ -84,9 +80,7 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case lines.Text() == "":
-			if id != nil {
-				*after, id = id, nil
-			}
+			*after = cmp.Or(id, *after)
 			if data == "" {
 				continue
 			}
@@ -96,7 +90,7 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 			}
 			data = ""
 			if !yield(e) {
-				return never, errEnough
+				return never, nil // the caller wants no more events
 			}
 		case field == "id":
 			index, err := strconv.ParseUint(value, 10, 63)

@@ -13,27 +13,26 @@ import (
 )
 
 // walk yields the items of all pages of a list in order, from the page that begins at start on. parts returns the items
-// of a page and where the next page begins. follows reports whether an item may come after the last one.
+// of a page and where the next page begins. follows reports whether an item may come after the last one, or a zero one.
 func walk[L, T any](start *string, ask func(at *string) ([]byte, error), parts func(*L) ([]T, *string),
 	follows func(last, one *T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
-		var last *T
+		last := new(T)
 		for at := start; ; {
 			answer, err := ask(at)
 			list, err := decoded[L](answer, err)
 			if err != nil {
-				yield(none, err)
+				yield(*new(T), err)
 				return
 			}
 			items, next := parts(list)
 			if next != nil && at != nil && *next == *at {
-				yield(none, &Fault{What: "the page after a page is the same page", Answer: answer})
+				yield(*new(T), &Fault{What: "the page after a page is the same page", Answer: answer})
 				return
 			}
 			for i := range items {
 				if !follows(last, &items[i]) {
-					yield(none, &Fault{What: "it is out of order, or was not asked for", Answer: answer})
+					yield(*new(T), &Fault{What: "it is out of order, or was not asked for", Answer: answer})
 					return
 				}
 				if last = &items[i]; !yield(items[i], nil) {
@@ -52,7 +51,7 @@ func walk[L, T any](start *string, ask func(at *string) ([]byte, error), parts f
 func (c *Client) Tables(ctx context.Context) iter.Seq2[TableState, error] {
 	return walk(nil, func(at *string) ([]byte, error) { return c.listTables(ctx, ListTablesParams{After: at}) },
 		func(l *TableList) ([]TableState, *string) { return l.Tables, l.Next },
-		func(last, one *TableState) bool { return one.Table > "" && (last == nil || one.Table > last.Table) })
+		func(last, one *TableState) bool { return one.Table > last.Table })
 }
 
 // Decks returns the decks that may be asked for by name. Their hashes are checked.
@@ -78,9 +77,7 @@ func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.S
 		params.Cursor = at
 		return c.listShuffles(ctx, params)
 	}, func(l *ShuffleList) ([]ShuffleSummary, *string) { return l.Shuffles, l.Next },
-		func(last, one *ShuffleSummary) bool {
-			return one.ID > 0 && (last == nil || one.ID > last.ID) && params.fits(one)
-		})
+		func(last, one *ShuffleSummary) bool { return one.ID > last.ID && params.fits(one) })
 }
 
 // fits reports whether a shuffle is one that was asked for, and does not contradict itself.

@@ -26,7 +26,7 @@ type Status struct {
 // Load returns a shuffle that was committed earlier, and proves its commit again. If the shuffle was played, Load takes
 // the mix and the dealt cards from a proved transcript. It does not learn the cards of a child's parent.
 func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
-	s, _, err := c.load(ctx, strconv.FormatUint(id, 10), func(told *ShuffleState) bool { return told.ID == id })
+	s, _, err := c.load(ctx, strconv.FormatUint(id, 10))
 	return s, err
 }
 
@@ -38,20 +38,18 @@ func (c *Client) LoadAt(ctx context.Context, table string, serial uint64) (*Comm
 	if serial != 0 {
 		at += ":" + strconv.FormatUint(serial, 10)
 	}
-	s, _, err := c.load(ctx, at, func(told *ShuffleState) bool {
-		return told.Table == table && (serial == 0 || told.Serial == serial)
-	})
+	s, _, err := c.load(ctx, at)
 	return s, err
 }
 
 // State returns the state of a shuffle.
 func (c *Client) State(ctx context.Context, id uint64) (*Status, error) {
-	_, status, err := c.load(ctx, strconv.FormatUint(id, 10), func(told *ShuffleState) bool { return told.ID == id })
+	_, status, err := c.load(ctx, strconv.FormatUint(id, 10))
 	return status, err
 }
 
-// load asks for the shuffle that is at an address, and for its proof. That it is the one meant is told by is.
-func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) bool) (*Committed, *Status, error) {
+// load asks for the shuffle that is at an address, and for its proof: an id, a table, or a table with a serial.
+func (c *Client) load(ctx context.Context, at string) (*Committed, *Status, error) {
 	when := c.reading()
 	answer, err := c.send(ctx, request{method: http.MethodGet,
 		path: fmt.Sprintf("/v1/%s/shuffles/%s", url.PathEscape(c.ledger), at)})
@@ -59,7 +57,8 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 	if err != nil {
 		return nil, nil, err
 	}
-	if !is(told) {
+	if table := "@" + url.PathEscape(told.Table); at != strconv.FormatUint(told.ID, 10) && at != table &&
+		at != table+":"+strconv.FormatUint(told.Serial, 10) {
 		return nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
 	}
 	s, err := c.proveCommit(ctx, Shuffle{
@@ -164,14 +163,10 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 	if err != nil {
 		return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
 	}
-	heads := [][]byte{[]byte(file.Checkpoint)}
-	if file.Witnessed != nil {
-		heads = append(heads, []byte(file.Witnessed.Checkpoint))
-	}
-	for i, signed := range heads {
+	for i, signed := range [][]byte{[]byte(file.Checkpoint), []byte(deref(file.Witnessed).Checkpoint)} {
 		checkpoint, err := audit.OpenCheckpoint(signed, c.keys...)
 		if err != nil {
-			continue // signed by a key that the pinned one handed on to: no receipt is accepted under it
+			continue // none, or signed by a key that the pinned one handed on to: no receipt is accepted under it
 		}
 		past := i == 0 && checkpoint.Size < when.since // file.Witnessed is an early one, and may be below what is known
 		if err := c.hold(ctx, head{checkpoint, signed}, past, answer); err != nil {

@@ -59,26 +59,23 @@ func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said
 // repeated is refuted if its entry stood in the ledger before the request was made. An answer that says that it is
 // repeated cannot be refuted so.
 func (c *Client) own(e proved, says said, r reply) error {
-	what, known := "", c.identity.Load()
+	known := c.identity.Load()
 	early := "it was done at " + audit.Instant(e.Time) + ", before this client asked for it"
 	switch {
 	case says.time.UnixMilli() != e.Time:
-		what = "its time is not the one in the ledger"
+		return r.fault("its time is not the one in the ledger", nil)
 	case !says.repeated && e.index < r.since:
-		what = "the request was answered before, and the answer does not say so"
+		return r.fault("the request was answered before, and the answer does not say so", nil)
 	case says.repeated && !r.again && !r.open.Load():
-		what = early
+		return r.fault(early, nil)
 	case known != nil && e.Actor.Identity != *known:
-		what = fmt.Sprintf("it was done by %s, and not by %s", e.Actor.Identity, *known)
+		return r.fault(fmt.Sprintf("it was done by %s, and not by %s", e.Actor.Identity, *known), nil)
 	case known == nil && c.credential != "" && e.Actor.Credential != c.credential:
-		what = fmt.Sprintf("it was done with %s, and not with this client's token", e.Actor.Credential)
+		return r.fault(fmt.Sprintf("it was done with %s, and not with this client's token", e.Actor.Credential), nil)
 	case e.Time < r.first.Add(-clockSkew).UnixMilli():
-		what = early
+		return r.fault(early, nil)
 	case known == nil && e.Actor.Credential == c.credential:
 		c.identity.Store(&e.Actor.Identity)
-	}
-	if what != "" {
-		return r.fault(what, nil)
 	}
 	return nil
 }

@@ -28,12 +28,10 @@ type play struct {
 }
 
 func newPlay(s *Committed) play {
-	p := play{bound: verify.NewBound(s.commit), dealt: make(map[int]CardShown)}
-	if len(s.commit.Context.Mixed()) == 0 {
-		p.bound.Order, _ = openings.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
-		p.ordered = true
-	}
-	p.before, p.after = s.Places(), s.Places()+1
+	order, err := openings.NewOrder(s.entry.leaf, s.commit, nil) // fails if a mix is planned
+	p := play{bound: verify.NewBound(s.commit), ordered: err == nil, dealt: make(map[int]CardShown),
+		before: s.Places(), after: s.Places() + 1}
+	p.bound.Order = order
 	if s.EndAt != nil {
 		p.before, p.after = s.EndAt.Lo-1, s.EndAt.Hi
 	}
