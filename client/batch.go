@@ -89,7 +89,14 @@ func (c *Client) ready(ctx context.Context, step *Step) (err error) {
 	if _, mixes := step.Request.(MixRequest); err != nil || mixes || closes && len(ending.Reveal) == 0 {
 		return err
 	}
-	return c.learnMix(ctx, step.Of)
+	known := false
+	if step.Of.with(func(p *play) { known = p.ordered }); known {
+		return nil
+	}
+	if _, err := c.restore(ctx, step.Of); err != nil { // another client made the mix
+		return fmt.Errorf("learning the mix: %w", err)
+	}
+	return nil
 }
 
 func (c *Client) sendAlone(ctx context.Context, step *Step) ([]byte, error) {

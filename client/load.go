@@ -229,18 +229,6 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	return v, nil
 }
 
-// learnMix restores a shuffle if another client made its mix.
-func (c *Client) learnMix(ctx context.Context, s *Committed) error {
-	known := false
-	if s.with(func(p *play) { known = p.ordered }); known {
-		return nil
-	}
-	if _, err := c.restore(ctx, s); err != nil {
-		return fmt.Errorf("learning the mix: %w", err)
-	}
-	return nil
-}
-
 // learn remembers the names of a deck.
 func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck, maxDecks) }
 

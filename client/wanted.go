@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"slices"
 
 	"shuffled/internal/audit"
@@ -32,11 +33,9 @@ func (r *ShuffleRequest) context(got *audit.Context) *audit.Context {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceSlot, Slot: h})
 	}
 	if b := r.Mix.Beacon; b != nil {
-		p := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: deref(b.Round)}
-		if i := len(c.Plan); b.Round == nil && i < len(got.Plan) {
-			p.Round = got.Plan[i].Round
-		}
-		c.Plan = append(c.Plan, p)
+		named, _ := got.Beacon() // its round counts if the request leaves it to the daemon
+		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet,
+			Round: *cmp.Or(b.Round, &named.Round)})
 	}
 	if r.Mix.Cut != nil {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceCut})
@@ -99,31 +98,30 @@ func (s *Committed) undealt(n int) []uint16 {
 // wants is the context that a request for draws asks for, and the deck of the labels of a wheel.
 func (r *DrawsRequest) wants(got *audit.Context) (c *audit.Context, deck shuffle.Deck) {
 	c = r.common().context(got)
-	if r.Numbers != nil {
-		// A daemon refuses numbers that cannot be taken. Without them, the context is none that was asked for.
-		_ = c.TakeNumbers(r.Numbers.Of, r.Numbers.Take)
-		return c, deck
-	}
 	var labels []string // the cards that a wheel stands for, as the daemon makes them
 	for _, stop := range r.Wheel {
 		for range stop.Weight {
 			labels = append(labels, stop.Label)
 		}
 	}
-	if labels == nil {
+	switch {
+	case r.Numbers != nil:
+		// A daemon refuses numbers that cannot be taken. Without them, the context is none that was asked for.
+		_ = c.TakeNumbers(r.Numbers.Of, r.Numbers.Take)
+	case labels == nil:
 		c.Recipe.Ranges = r.Ranges
-		return c, deck
+	default:
+		c.Recipe.Take = 1
+		deck, _ = shuffle.NewDeck(labels)
+		c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
 	}
-	c.Recipe.Take = 1
-	deck, _ = shuffle.NewDeck(labels)
-	c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
 	return c, deck
 }
 
 // differs says how the commit is not what was asked for, or "".
 func (s *Committed) differs(key string, req *ShuffleRequest, want *audit.Context) string {
 	got, tag := s.commit.Context, audit.KeyTag(s.commit.Context.Origin, s.entry.Actor.Identity, req.Table, key)
-	r, w := got.Recipe, want.Recipe
+	r, w, parent, asked := got.Recipe, want.Recipe, deref(got.Parent), deref(want.Parent)
 	switch {
 	case got.Table != want.Table:
 		return "it is at another table"
@@ -139,7 +137,8 @@ func (s *Committed) differs(key string, req *ShuffleRequest, want *audit.Context
 		return "it is to be closed at another time"
 	case s.commit.GameRef != deref(req.GameRef):
 		return "it is of another game"
-	case !s.continues(want.Parent):
+	case (got.Parent == nil) != (want.Parent == nil), parent.ID != asked.ID, got.Parent != nil && parent.ID >= s.ID,
+		!slices.Equal(parent.Positions, asked.Positions):
 		return "it is of another parent, or of other cards of it"
 	case got.DeckHash != want.DeckHash, r.Cards != w.Cards, got.Of != want.Of, !slices.Equal(r.Ranges, w.Ranges):
 		return "it is of another deck, or of other ranges or numbers"
@@ -151,13 +150,4 @@ func (s *Committed) differs(key string, req *ShuffleRequest, want *audit.Context
 		return "its cut card is elsewhere"
 	}
 	return ""
-}
-
-// continues reports whether the commit has this parent and these cards of it. nil is no parent.
-func (s *Committed) continues(want *audit.Parent) bool {
-	got := s.commit.Context.Parent
-	if got == nil || want == nil {
-		return got == want
-	}
-	return got.ID == want.ID && got.ID < s.ID && slices.Equal(got.Positions, want.Positions)
 }
