@@ -200,17 +200,14 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 
 // proveTape checks what a close or disclosure discloses against the commitment.
 func (s *Committed) proveTape(body audit.DisclosureEntry, r reply) error {
-	form := audit.FormTape
-	if s.commit.Context.Disclosure != audit.DisclosurePublic {
-		form = audit.FormSealed
-	}
-	if body.Form != form {
+	public := s.commit.Context.Disclosure == audit.DisclosurePublic
+	switch {
+	case public && body.Form == audit.FormTape:
+		return s.finish(body.Tape, r)
+	case public || body.Form != audit.FormSealed:
 		return r.fault("the tape is not disclosed as the commit declared", nil)
 	}
-	if form == audit.FormSealed {
-		return nil
-	}
-	return s.finish(body.Tape, r)
+	return nil
 }
 
 // Reveal makes dealt places public: a showdown, or cards that were seen by mistake. It returns when it is proved that

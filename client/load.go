@@ -129,11 +129,10 @@ func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([
 
 func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) (answer []byte,
 	v *verify.Verdict, file *openings.Transcript, err error) {
-	params := GetTranscriptParams{Recipient: optional(recipient)}
 	var when asked
 	err = c.untilWitnessed(ctx, func() (err error) {
 		when = c.reading()
-		if answer, err = c.getTranscript(ctx, id, params); err != nil {
+		if answer, err = c.getTranscript(ctx, id, GetTranscriptParams{Recipient: optional(recipient)}); err != nil {
 			return err
 		}
 		v = verify.Transcript(answer, trust)
