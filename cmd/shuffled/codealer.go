@@ -92,8 +92,7 @@ var (
 	coDealerFailed = counter("shuffled_co_dealer_failed_total",
 		"Deals that the co-dealer did not answer, or with an answer that is not valid.", "ledger", "co_dealer")
 	coDealerWaited = counter("shuffled_co_dealer_answer_seconds_total",
-		"Total time of the co-dealer's valid answers, from the request to the cosigned deal.",
-		"ledger", "co_dealer")
+		"Total time of the co-dealer's valid answers, from the request to the cosigned deal.", "ledger", "co_dealer")
 	coDealerRefused = counter("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.",
 		"ledger", "co_dealer")
 	coDealerWaiting = gauge("shuffled_co_dealer_waiting", "Deals that wait for the co-dealer now.",

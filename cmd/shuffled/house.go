@@ -30,7 +30,7 @@ type house struct {
 
 	mu      sync.Mutex
 	stores  map[string]ledger.Store // open ones, by place.First
-	ledgers []*openedLedger         // open ones
+	ledgers []*openedLedger           // open ones
 
 	noting    sync.Mutex
 	unwritten map[string][]*unwritten // events by ledger, as in the files (noted)
@@ -56,14 +56,13 @@ type words struct {
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		stores: make(map[string]ledger.Store), last: make(chan struct{}),
-		unwritten: make(map[string][]*unwritten), behind: make(map[string]bool)}
+		unwritten: make(map[string][]*unwritten), behind: make(map[string]bool), recent: record.NewCache()}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
 	var err error
 	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, cfg.PassphraseFile); err != nil {
 		return nil, err
 	}
-	h.recent = record.NewCache()
 	h.entropy, err = entropy.New(entropy.Config{OnLatch: h.onLatch})
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)

@@ -113,8 +113,7 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 }
 
 var (
-	selfTests = gauge("shuffled_selftest_tests",
-		"Known-answer tests that passed before this process opened a port.")
+	selfTests  = gauge("shuffled_selftest_tests", "Known-answer tests that passed before this process opened a port.")
 	selfTested = gauge("shuffled_selftest_timestamp_seconds", "Time at which the known-answer tests had passed.")
 
 	tapesDrawn   = counter("shuffled_entropy_tapes_total", "Tapes drawn and tested.")
@@ -174,8 +173,7 @@ var (
 	standbysWanted = gauge("shuffled_store_synchronous_replication",
 		"1 while the server has names of synchronous standbys.", "database")
 	standbysSynced = gauge("shuffled_store_synchronous_standbys",
-		"Synchronous standbys that are connected. Absent if the role may not see them (pg_read_all_stats).",
-		"database")
+		"Synchronous standbys that are connected. Absent if the role may not see them (pg_read_all_stats).", "database")
 )
 
 // standbyTimeout is how long a reader of metrics waits for the server's answer about standbys.

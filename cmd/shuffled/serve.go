@@ -74,8 +74,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return err
 	}
 	m := newMachine(cfg, certificates, available, log)
-	w := words{clearCoDealer: c.ClearFork}
-	return c.serve(ctx, s, cfg, listener, m, w, passed, log)
+	return c.serve(ctx, s, cfg, listener, m, passed, log)
 }
 
 // prepare makes what a sandbox needs and does not have yet: tables, keys and its ledgers.
@@ -113,9 +112,9 @@ func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) e
 // are answered with not_ready. The end has this order: readiness, after the delay new requests, then listeners,
 // ledgers, stores.
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
-	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
+	m *machine, passed selftest.Passed, log *slog.Logger) error {
 	shown := newFigures(m, passed)
-	w.appended = shown.appended
+	w := words{clearCoDealer: c.ClearFork, dev: c.Dev, appended: shown.appended}
 	limits := cfg.Limits
 	if c.Dev {
 		limits = limits.Sandbox()
@@ -182,7 +181,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 func (c serveCmd) start(ctx context.Context, cfg *config.Config, api *httpapi.Server, w words, log *slog.Logger,
 	opened func(*house)) (*house, error) {
 	start := &waiting{log: log, tell: api.Waiting}
-	if w.dev = c.Dev; c.Dev {
+	if c.Dev {
 		_, err := insist(ctx, start, "", "the database",
 			func(s *step) (struct{}, error) { return struct{}{}, c.prepare(ctx, cfg, s) })
 		if err != nil {

@@ -110,22 +110,18 @@ func Pad(s string, n int) string { return cells.FillRight(s, n) }
 func Wrap(text string, n int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		for {
-			if line != "" && Cells(line)+1+Cells(word) <= n {
-				line += " " + word
-				break
-			}
-			if line != "" {
-				lines = append(lines, line)
-				line = ""
-			}
-			if Cells(word) <= n {
-				line = word
-				break
-			}
+		if line != "" && Cells(line)+1+Cells(word) <= n {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for Cells(word) > n {
 			head := Cut(word, n)
 			lines, word = append(lines, head), word[len(head):]
 		}
+		line = word
 	}
 	if line != "" {
 		lines = append(lines, line)
@@ -135,17 +131,11 @@ func Wrap(text string, n int) (lines []string) {
 
 // Hanging writes label and text in w columns. Further lines of the text are aligned with its first.
 func Hanging(label, text string, w int) string {
-	var b strings.Builder
-	indent := strings.Repeat(" ", Cells(label))
-	for i, line := range Wrap(text, max(w-Cells(label), 20)) {
-		if i == 0 {
-			b.WriteString(label)
-		} else {
-			b.WriteString(indent)
-		}
-		b.WriteString(line + "\n")
+	lines := Wrap(text, max(w-Cells(label), 20))
+	if lines == nil {
+		return ""
 	}
-	return b.String()
+	return label + strings.Join(lines, "\n"+strings.Repeat(" ", Cells(label))) + "\n"
 }
 
 // Table aligns rows of cells: the last column to the left, the others to the right.

@@ -54,15 +54,14 @@ func (s Sheet) lists(part string, r any) string {
 		"dealers": dealers, "starts": starts,
 		"less": func(n int, less uint64) uint64 { return uint64(n) - less },
 	}
-	var out strings.Builder
 	if err := template.Must(template.New("").Funcs(words).Parse(reportText)).ExecuteTemplate(io.Discard, part, r); err != nil {
 		panic(err) // the template is this program's own
 	}
-	out.WriteString(s.facts(known))
+	text := s.facts(known)
 	for _, l := range all {
-		out.WriteString(s.listed(l.heading, l.lines, max(l.all, uint64(len(l.lines)))))
+		text += s.listed(l.heading, l.lines, max(l.all, uint64(len(l.lines))))
 	}
-	return out.String()
+	return text
 }
 
 // listedConduct is how many lines of each list go to the terminal. --json has more.

@@ -172,13 +172,11 @@ func (r *DryRun) Text(s Sheet) string {
 	if r == nil {
 		return ""
 	}
-	var b strings.Builder
 	if r.Why != "" {
 		return "\n" + term.Hanging("Dry run: ", "none, "+term.Visible(r.Why)+".", s.W)
 	}
-	b.WriteString("\n" + term.Hanging("Dry run: ",
-		fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
-			r.Tape, r.Used, len(r.Draws), r.Rejected), s.W))
+	used := fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
+		r.Tape, r.Used, len(r.Draws), r.Rejected)
 	rows, swaps := r.Rows(), " Then j = i + value - 1, and positions i and j change places."
 	if r.List { // a draw list has no swaps
 		swaps = ""
@@ -186,11 +184,10 @@ func (r *DryRun) Text(s Sheet) string {
 			rows[i] = rows[i][:len(rows[i])-2]
 		}
 	}
-	b.WriteString("\n" + term.Hanging("  ", "A draw 1..k reads a lane x of w bytes. "+
-		"limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
-		"The value is 1 + x mod k."+swaps, s.W))
-	b.WriteString("\n" + term.Table(rows) + r.taken(s) + r.order(s))
-	return b.String()
+	how := "A draw 1..k reads a lane x of w bytes. limit is the largest multiple of k up to 256^w: an x from limit on is " +
+		"rejected, and the next lane is read. The value is 1 + x mod k." + swaps
+	return "\n" + term.Hanging("Dry run: ", used, s.W) + "\n" + term.Hanging("  ", how, s.W) + "\n" + term.Table(rows) +
+		r.taken(s) + r.order(s)
 }
 
 // taken lists which number each draw takes.

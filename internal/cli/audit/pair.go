@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
@@ -50,15 +49,12 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 
 // pair is the report on what two ledgers show of each other.
 func (s Sheet) pair(r *inspect.PairReport) string {
-	var b strings.Builder
-	b.WriteString(s.P.Bold(term.Fit(term.Visible(r.House.Origin)+" and its co-dealer "+term.Visible(r.CoDealer.Origin),
-		s.W)) + "\n\n")
-	b.WriteString(s.lists("pair", r))
+	text := s.P.Bold(term.Fit(term.Visible(r.House.Origin)+" and its co-dealer "+term.Visible(r.CoDealer.Origin),
+		s.W)) + "\n\n" + s.lists("pair", r)
 	if r.Judged {
-		b.WriteString("\n" + pairTable(r) + s.lists("unplayed", r))
+		text += "\n" + pairTable(r) + s.lists("unplayed", r)
 	}
-	b.WriteString(s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.pairConclusion(r))
-	return b.String()
+	return text + s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.pairConclusion(r)
 }
 
 // pairTable lists the figures of the house's tables in columns.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,15 +16,12 @@ const shownFaults = 50
 
 // audit is the report on one ledger.
 func (s Sheet) audit(name string, r *inspect.Report) string {
-	var b strings.Builder
-	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
-	b.WriteString(s.lists("facts", r))
+	text := s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n" + s.lists("facts", r)
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.lists("tables", r))
+		text += "\n" + auditTable(r) + "\n" + s.auditBars(r) + s.lists("tables", r)
 	}
-	b.WriteString(s.lists("conduct", r) + s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" +
-		s.auditConclusion(r))
-	return b.String()
+	return text + s.lists("conduct", r) + s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" +
+		s.auditConclusion(r)
 }
 
 // ticketsOf says of how many shuffles the list of tickets was seen.
@@ -135,10 +133,7 @@ func placeOfFault(f inspect.Fault) string {
 	if f.Where != "" {
 		parts = append(parts, term.Visible(f.Where))
 	}
-	if len(parts) == 0 {
-		return "the ledger"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "the ledger")
 }
 
 func (s Sheet) auditConclusion(r *inspect.Report) string {

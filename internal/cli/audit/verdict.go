@@ -66,6 +66,9 @@ func (s Sheet) steps(v *verify.Verdict) string {
 
 // Steps lists the steps in columns: name, result, what was found.
 func (s Sheet) Steps(steps []verify.Step) string {
+	paint := map[string]func(string) string{
+		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
+	}
 	var b strings.Builder
 	for _, step := range steps {
 		label := fmt.Sprintf("  %-10s  %-11s  ", step.Name, step.Result)
@@ -73,17 +76,9 @@ func (s Sheet) Steps(steps []verify.Step) string {
 		if text == "" { // no detail
 			text = strings.TrimRight(label, " ") + "\n"
 		}
-		b.WriteString(s.result(text, step.Result))
+		b.WriteString(strings.Replace(text, "  "+step.Result, "  "+paint[step.Result](step.Result), 1))
 	}
 	return b.String()
-}
-
-// result colours the result in the line of a step.
-func (s Sheet) result(text, result string) string {
-	paint := map[string]func(string) string{
-		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
-	}[result]
-	return strings.Replace(text, "  "+result, "  "+paint(result), 1)
 }
 
 // facts writes labels and facts in columns.

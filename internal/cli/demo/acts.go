@@ -70,25 +70,24 @@ var (
 
 func (d *demo) deal(ctx context.Context) error {
 	d.act("2. Deal: two hands and a board")
-	next, hashes, hands := 0, 0, []term.Hand(nil)
+	next, cards := 0, []openings.Card(nil)
 	for _, runs := range [][]audit.Run{demoSeats, demoBoard} {
 		dealt, err := d.house.dealer.Deal(ctx, demoActor, d.id, api.DealRequest{First: next, Runs: runs})
 		if err != nil {
 			return err
 		}
-		hands = append(hands, runHands(next, runs, dealt.Cards)...)
-		next, hashes = dealt.Next, len(dealt.Cards[0].Proof)
+		next, cards = dealt.Next, append(cards, dealt.Cards...)
 	}
-	d.show(term.DrawHands(d.P, hands, d.W))
-	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", hashes)
+	d.show(term.DrawHands(d.P, runHands(slices.Concat(demoSeats, demoBoard), cards), d.W))
+	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", len(cards[0].Proof))
 	return nil
 }
 
-// runHands draws the cards of a deal, whose first place is first. A burn was not opened, and lies face down.
-func runHands(first int, runs []audit.Run, cards []openings.Card) []term.Hand {
+// runHands draws the cards of deals from place 0 on. A burn was not opened, and lies face down.
+func runHands(runs []audit.Run, cards []openings.Card) []term.Hand {
 	faces := make(map[int]term.Face)
 	for _, c := range cards {
-		faces[c.Place-first] = term.French.Face(c.Card)
+		faces[c.Place] = term.French.Face(c.Card)
 	}
 	return facesOf(runs, faces)
 }
@@ -250,7 +249,7 @@ func (d *demo) mix(ctx context.Context) error {
 	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "",
 		"then "+bert.Value.String())
 	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
-		runHands(0, []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
+		runHands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
 	d.show(term.DrawHands(d.P, hands, d.W))
 	var positions []string
 	for _, c := range dealt.Cards {

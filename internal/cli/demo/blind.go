@@ -103,8 +103,7 @@ func (b *blindly) root(ctx context.Context) error {
 	if err := b.search(a, of); err != nil {
 		return err
 	}
-	_, err = b.game.Deal(ctx, s, client.DealRequest{First: handFlop, Runs: askedFlop})
-	if err != nil {
+	if _, err := b.game.Deal(ctx, s, client.DealRequest{First: handFlop, Runs: askedFlop}); err != nil {
 		return err
 	}
 	v, err := b.finish(ctx, s, client.CloseRequest{Outcome: client.OutcomeCompleted}, blindFile)

@@ -80,7 +80,7 @@ func (h *demoHouse) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if h.ledger, err = place.OpenLedger(ctx, h.cfg, h.store, demoLedger, nil); err != nil {
+	if h.ledger, err = place.OpenLedger(ctx, h.cfg, h.store, demoLedger, "", nil); err != nil {
 		return err
 	}
 	h.dealer = dealer.New(dealer.Config{

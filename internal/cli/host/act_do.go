@@ -63,8 +63,8 @@ func (c actDoCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	var cancels [32]byte
 	if body == nil {
-		if cancels, err = c.digest(); err != nil {
-			return err
+		if cancels, err = audit.ParseHash(c.Digest); err != nil {
+			return term.Usage("--digest must be 32 bytes in base64, as shuffled act list shows them")
 		}
 	}
 	a := newAct(st, c.As, c.Life, body, cancels)

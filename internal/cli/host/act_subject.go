@@ -72,14 +72,6 @@ func (c *actSubject) reasoned() error {
 	return nil
 }
 
-func (c *actSubject) digest() ([32]byte, error) {
-	digest, err := audit.ParseHash(c.Digest)
-	if err != nil {
-		err = term.Usage("--digest must be 32 bytes in base64, as shuffled act list shows them")
-	}
-	return digest, err
-}
-
 func (c *actSubject) killClear() (audit.Body, error) {
 	e := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Name: c.Table, Reason: c.Because}
 	switch {

@@ -4,6 +4,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,11 +76,8 @@ func listLedger(ctx context.Context, store ledger.Store, info ledger.Info) (list
 	}
 	one := listedLedger{Name: info.Name, Origin: info.Origin, Size: head.Size}
 	for row, err := range store.Rows(ctx, id, 0, 1) {
-		if err != nil {
-			return one, fmt.Errorf("reading the genesis: %w", err)
-		}
-		e, err := audit.ParseEntry(row.Entry)
-		if err != nil {
+		e, err2 := audit.ParseEntry(row.Entry)
+		if err := cmp.Or(err, err2); err != nil {
 			return one, fmt.Errorf("reading the genesis: %w", err)
 		}
 		if g, ok := e.Body.(*audit.Genesis); ok {
@@ -166,10 +164,6 @@ func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.JSON {
 		return errors.Join(err, term.PrintJSON(s.Out, list))
 	}
-	return errors.Join(err, printRetained(s, keep, did, list))
-}
-
-func printRetained(s term.Streams, keep time.Duration, did string, list []retained) error {
 	kept := fmt.Sprint("for ", keep)
 	if keep == 0 {
 		kept = "without limit, because access_retention is 0s"
@@ -179,7 +173,7 @@ func printRetained(s term.Streams, keep time.Duration, did string, list []retain
 	for _, l := range list {
 		rows = append(rows, []any{l.Ledger, l.Accesses})
 	}
-	return s.List(rows)
+	return errors.Join(err, s.List(rows))
 }
 
 // policy reads the policy of the flag. The daemon asks the witnesses, so each needs an address. Log

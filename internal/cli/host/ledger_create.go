@@ -93,8 +93,7 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 	}
 	chosen.SigningKey, chosen.Policy, chosen.Predecessor = key.Public(), policy, predecessor
-	err = sequencer.Create(ctx, store, info, chosen, key.Signer(), of.Mark, time.Now())
-	if err != nil {
+	if err := sequencer.Create(ctx, store, info, chosen, key.Signer(), of.Mark, time.Now()); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -146,10 +145,7 @@ var houses = map[string]string{"poker": "auditor", "casino": "public", "lottery"
 // settleDisclosure sets who gets the tapes, by the kind of house. It has no default: the choice is for ever,
 // and a poker ledger that shows mucked cards to everybody must not come from an oversight.
 func (c *ledgerCreateCmd) settleDisclosure() error {
-	if c.Disclosure == "" {
-		c.Disclosure = houses[c.House]
-	}
-	if c.Disclosure == "" {
+	if c.Disclosure = cmp.Or(c.Disclosure, houses[c.House]); c.Disclosure == "" {
 		return term.Usage("--house is missing: poker (tapes go to auditors, and cards that nobody showed stay hidden), casino or lottery (tapes are public)")
 	}
 	return nil

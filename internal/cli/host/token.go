@@ -159,7 +159,16 @@ func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken,
 	}
 	list := []listedToken{}
 	for _, h := range state.Holders() {
-		list = append(list, listToken(h))
+		l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables,
+			Entry: h.Index, State: "in force", Created: listed(h.Created), Expires: listed(h.Expires),
+			Revoked: listed(h.Revoked)}
+		switch {
+		case h.Revoked != 0:
+			l.State = "revoked"
+		case h.Expires != 0 && h.Expires <= time.Now().UnixMilli():
+			l.State = "expired"
+		}
+		list = append(list, l)
 	}
 	return list, nil
 }
@@ -172,19 +181,6 @@ func listed(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format(time.RFC3339)
 }
 
-func listToken(h rules.Holder) listedToken {
-	l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables,
-		Entry: h.Index,
-		State: "in force", Created: listed(h.Created), Expires: listed(h.Expires), Revoked: listed(h.Revoked)}
-	switch {
-	case h.Revoked != 0:
-		l.State = "revoked"
-	case h.Expires != 0 && h.Expires <= time.Now().UnixMilli():
-		l.State = "expired"
-	}
-	return l
-}
-
 func toldTokens(told *client.CredentialList) []listedToken {
 	at := func(t *client.Timestamp) string {
 		if t == nil {
@@ -195,8 +191,7 @@ func toldTokens(told *client.CredentialList) []listedToken {
 	list := make([]listedToken, len(told.Credentials))
 	for i, c := range told.Credentials {
 		list[i] = listedToken{ID: c.Credential, Kind: string(c.Form), Role: string(c.Role), Identity: c.Identity,
-			Tables: c.Tables,
-			Entry:  c.Entry, State: strings.ReplaceAll(string(c.State), "_", " "),
+			Tables: c.Tables, Entry: c.Entry, State: strings.ReplaceAll(string(c.State), "_", " "),
 			Created: listed(c.Created.UnixMilli()), Expires: at(c.Expires), Revoked: at(c.Revoked)}
 	}
 	return list

@@ -187,14 +187,6 @@ func (t *commitFlags) read(cut bool, now time.Time) (p *client.MixPlan, of *clie
 	return p, of, by, err
 }
 
-// unknown tells with which key a request is repeated whose answer was lost.
-func (t *commitFlags) unknown(s term.Streams, err error) {
-	if client.Unknown(err) {
-		fmt.Fprintf(s.Err, "shuffled: it is not known whether the request was done: repeat the command with --again --idempotency-key %s\n",
-			term.Visible(t.Idempotent))
-	}
-}
-
 // committed is what --json prints of a commit.
 type committed struct {
 	client.Shuffle
@@ -207,8 +199,11 @@ func (t *commitFlags) commit(ctx context.Context, r *remote.Flags, s term.Stream
 	call func(context.Context, *client.Client) (*client.Committed, error), what, runs string) error {
 	var made *client.Committed
 	return remote.Ask(ctx, r, s, func(d *client.Client) (_ committed, err error) {
-		if made, err = call(r.Tried(ctx), d); err != nil {
-			t.unknown(s, err)
+		if made, err = call(r.Tried(ctx), d); client.Unknown(err) {
+			fmt.Fprintf(s.Err, "shuffled: it is not known whether the request was done: repeat the command with --again --idempotency-key %s\n",
+				term.Visible(t.Idempotent))
+		}
+		if err != nil {
 			return committed{}, err
 		}
 		return committed{made.Shuffle, made.Terms, t.Idempotent}, nil

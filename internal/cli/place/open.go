@@ -70,11 +70,10 @@ func Taken(ctx context.Context, store ledger.Store, info ledger.Info) error {
 
 // Describe describes this daemon for its instance_start events: digests of the executable and of the
 // configuration, FIPS state, version and platform.
-func Describe(cfg *config.Config) (audit.Event, error) {
+func Describe(cfg *config.Config) (e audit.Event, err error) {
 	below := process.Platform()
-	e := audit.Event{FIPS: below.FIPS, Name: build.This().Name(), Config: cfg.Digest(),
+	e = audit.Event{FIPS: below.FIPS, Name: build.This().Name(), Config: cfg.Digest(),
 		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
-	var err error
 	e.Build, err = build.Digest()
 	return e, err
 }
@@ -158,7 +157,7 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 		return err
 	}
 	return withStore(ctx, cfg, func(store ledger.Store) error {
-		l, err := OpenLedger(ctx, cfg, store, name, func(c *ledger.Config) { c.AdoptHead, c.AdoptAct = reason, act })
+		l, err := OpenLedger(ctx, cfg, store, name, reason, act)
 		if err != nil {
 			return err
 		}
@@ -166,10 +165,10 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 	})
 }
 
-// OpenLedger opens the ledger of this name as its writer. adopt, if it is not nil, says which head is adopted. The
-// caller must close the ledger.
-func OpenLedger(ctx context.Context, cfg *config.Config, store ledger.Store, name string,
-	adopt func(*ledger.Config)) (*sequencer.Ledger, error) {
+// OpenLedger opens the ledger of this name as its writer. With a reason and an act, its head is adopted. The caller
+// must close the ledger.
+func OpenLedger(ctx context.Context, cfg *config.Config, store ledger.Store, name, reason string,
+	act *audit.ActEntry) (*sequencer.Ledger, error) {
 	c := LedgerOf(cfg, name)
 	origin, signers, err := ReadSigners(c, cfg.PassphraseFile)
 	if err != nil {
@@ -177,11 +176,9 @@ func OpenLedger(ctx context.Context, cfg *config.Config, store ledger.Store, nam
 	}
 	opening := LedgerConfig(cfg, c.Mark, ledger.Info{Name: c.Name, Origin: origin}, signers)
 	opening.Store, opening.Log = store, slog.New(slog.DiscardHandler)
+	opening.AdoptHead, opening.AdoptAct = reason, act
 	if opening.Start, err = Describe(cfg); err != nil {
 		return nil, err
-	}
-	if adopt != nil {
-		adopt(&opening)
 	}
 	l, err := sequencer.Open(ctx, opening)
 	if err != nil {

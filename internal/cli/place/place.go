@@ -54,12 +54,11 @@ func (p Flags) Load() (*config.Config, error) {
 	return cfg, nil
 }
 
-// databaseEnv is the environment variable with the daemon's database. It does not stand for a ledger's own.
-const databaseEnv = "SHUFFLED_DATABASE"
-
-// overrides reports whether --database stands for the database of every ledger, as it does unless its value is
-// that of databaseEnv.
-func (p Flags) overrides() bool { return p.Database != "" && p.Database != os.Getenv(databaseEnv) }
+// overrides reports whether --database stands for the database of every ledger, as it does unless its value is that of
+// the environment, which does not stand for a ledger's own.
+func (p Flags) overrides() bool {
+	return p.Database != "" && p.Database != os.Getenv("SHUFFLED_DATABASE")
+}
 
 // LoadOf is Load for one ledger. If the ledger has a database of its own, the configuration has that, unless
 // --database overrides it.

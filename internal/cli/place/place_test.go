@@ -19,7 +19,7 @@ func TestDatabaseOfLedger(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(databaseEnv, "sqlite:/env.db")
+	t.Setenv("SHUFFLED_DATABASE", "sqlite:/env.db")
 	for _, c := range []struct {
 		flag, main, far string
 		databases       int

@@ -48,9 +48,6 @@ func (r *Flags) Tried(ctx context.Context) context.Context {
 // tokenVariable has the token if no file is named.
 const tokenVariable = "SHUFFLED_TOKEN"
 
-// attempts is how often a call is made at most: a person waits at the terminal.
-const attempts = 5
-
 // Connect returns a client of the ledger. Without a pinned key it warns.
 func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, error) {
 	cfg, err := r.Config(ctx, s.Err)
@@ -74,7 +71,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (cfg client.Conf
 		}
 		return cfg, term.Usage("--url, or SHUFFLED_URL, must begin with http:// or https://, and not with %q", host)
 	}
-	cfg = client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
+	cfg = client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: 5} // a person waits at the terminal
 	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
 	if r.TokenFile != "" {
 		if token, err = keys.ReadSecret(r.TokenFile); err != nil {
@@ -123,11 +120,8 @@ func (r *Flags) certified() (*http.Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
-	return &http.Client{Transport: transport, Timeout: callTimeout}, nil
+	return &http.Client{Transport: transport, Timeout: 30 * time.Second}, nil // as the client's own
 }
-
-// callTimeout bounds one call with a certificate. It is the client's own timeout.
-const callTimeout = 30 * time.Second
 
 // askKeys returns a policy with all signing keys that the daemon names for the ledger: a receipt from before a
 // rotation is signed by an older key.
@@ -188,9 +182,6 @@ var Advice = map[client.Code]string{
 
 // Explain makes an error of the client one for people. Text of the daemon is not trusted.
 func (r *Flags) Explain(err error) error {
-	if err == nil {
-		return nil
-	}
 	shown := errors.New(term.Visible(err.Error()))
 	var refused *client.Error
 	var fault *client.Fault
