@@ -143,20 +143,15 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 
 // SaidKeys returns the ledger's keys as the daemon tells them, without any proof. It is for a person who has no key
 // yet.
-func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) {
-	return decoded[Keys](c.getKeys(ctx))
-}
+func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) { return decoded[Keys](c.getKeys(ctx)) }
 
 // saidBy returns what an entry says of keys, as the daemon tells it.
 func (c *Client) saidBy(e proved) (keys []Key) {
 	for _, r := range trust.KeyRecords(e.index, e.Entry) {
-		k := Key{Subject: KeySubject(r.Subject.String()), Entry: e.index, Time: timestamp(r.Time)}
-		if r.Subject != audit.SubjectPolicy {
-			k.ID = new(Hash(r.ID))
-		}
+		k := Key{Subject: KeySubject(r.Subject.String()), Entry: e.index, Time: timestamp(r.Time), ID: new(Hash(r.ID))}
 		switch r.Subject {
 		case audit.SubjectPolicy:
-			k.Policy = new(string(r.Policy))
+			k.ID, k.Policy = nil, new(string(r.Policy))
 		case audit.SubjectSigning:
 			vkey, _ := audit.VKey(c.origin, r.Public) // "" for a key of another kind, which the rules forbid
 			k.Vkey = &vkey

@@ -90,7 +90,7 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 		return nil, r.fault(what, nil)
 	}
 	if deck.Len() > 0 {
-		c.learn(deck)
+		c.decks.put(deck.Hash(), deck, maxDecks)
 	}
 	if parent == nil {
 		return s, nil

@@ -49,9 +49,7 @@ const (
 	maxDecks, maxWheels, maxTables = 1000, 64, 4096
 )
 
-func newHeads() heads {
-	return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head)}
-}
+func newHeads() heads { return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head)} }
 
 // size returns the size of the newest checkpoint.
 func (h *heads) size() uint64 {

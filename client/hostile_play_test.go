@@ -162,7 +162,7 @@ func TestFoulDeck(t *testing.T) {
 	expect(t, "which the tape shows", swapped.closed(s), true)
 	four := h.rig(audit.Context{Recipe: shuffle.Recipe{Cards: 4, Take: 4}, DeckHash: fiveNames.Hash()}, nil)
 	c := h.client()
-	c.learn(fiveNames)
+	c.decks.put(fiveNames.Hash(), fiveNames, maxDecks)
 	expect(t, "four cards of a deck of five", c.learnNames(t.Context(), four.committed()), true)
 	draws := h.rig(audit.Context{Recipe: shuffle.Recipe{Ranges: []uint32{6, 6}}}, func(v []uint32) { v[0] = 7 })
 	expect(t, "seven of six", draws.dealt(draws.committed(), func(d *Deal) { d.Shows = []uint32{7} }, 0, 0), true)

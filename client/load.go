@@ -61,10 +61,8 @@ func (c *Client) load(ctx context.Context, at string) (*Committed, *Status, erro
 		at != table+":"+strconv.FormatUint(told.Serial, 10) {
 		return nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
 	}
-	s, err := c.proveCommit(ctx, Shuffle{
-		ID: told.ID, Table: told.Table, Serial: told.Serial, Commitment: told.Commitment, DeckRoot: told.DeckRoot,
-		CloseBy: told.CloseBy, Receipt: told.Receipt,
-	}, reply{when, answer})
+	s, err := c.proveCommit(ctx, Shuffle{ID: told.ID, Table: told.Table, Serial: told.Serial, DeckRoot: told.DeckRoot,
+		Commitment: told.Commitment, CloseBy: told.CloseBy, Receipt: told.Receipt}, reply{when, answer})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,7 +207,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 		}
 	}
 	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
-		c.learn(deck)
+		c.decks.put(deck.Hash(), deck, maxDecks)
 		s.with(func(p *play) { p.bound.Names = deck })
 	}
 	for _, card := range file.Cards {
@@ -227,9 +225,6 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	}
 	return v, nil
 }
-
-// learn remembers the names of a deck.
-func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck, maxDecks) }
 
 // learnNames learns the names of a shuffle's cards. A commit has only the hash of the deck: names that this client does
 // not know come from a proved transcript.

@@ -20,11 +20,9 @@ func (c *Client) trust() error {
 	if (c.cfg.VKey == "") == (c.cfg.Policy == "") {
 		return errors.New("a verifier key or a policy is pinned, and not both")
 	}
-	c.full = verify.Trust{VKey: c.cfg.VKey}
-	c.signed = c.full
+	c.full.VKey, c.signed.VKey = c.cfg.VKey, c.cfg.VKey
 	if c.cfg.Policy != "" {
-		c.full.Policy = []byte(c.cfg.Policy)
-		c.signed.Policy = withoutQuorum(c.cfg.Policy)
+		c.full.Policy, c.signed.Policy = []byte(c.cfg.Policy), withoutQuorum(c.cfg.Policy)
 	}
 	t, err := trust.ParseTrust(c.full.VKey, c.full.Policy)
 	if err != nil {

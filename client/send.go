@@ -49,10 +49,9 @@ func (r *request) header(name, value string) { r.headers = http.Header{name: {va
 
 // send makes the call until it is answered or refused for good. The body and its idempotency key are the same every
 // time, so nothing is done twice.
-func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
+func (c *Client) send(ctx context.Context, r request) (_ []byte, err error) {
 	var body []byte
 	if r.body != nil {
-		var err error
 		if body, err = json.Marshal(r.body); err != nil {
 			return nil, fmt.Errorf("writing the request: %w", err)
 		}

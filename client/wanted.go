@@ -23,21 +23,19 @@ func (r *ShuffleRequest) context(got *audit.Context) *audit.Context {
 	if b := r.Terms; b != nil {
 		c.Terms = &audit.Terms{Kind: audit.ParseTermsKind(string(b.Kind)), Count: deref(b.Count), Hash: b.Hash}
 	}
-	if r.Mix == nil {
-		return c
-	}
-	if named, ok := got.CoDealer(); ok && r.Mix.CoDealer != nil {
+	mix := deref(r.Mix)
+	if named, ok := got.CoDealer(); ok && mix.CoDealer != nil {
 		c.Plan = append(c.Plan, named) // which order of the co-dealer it is, the daemon chooses
 	}
-	for _, h := range r.Mix.Slots {
+	for _, h := range mix.Slots {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceSlot, Slot: h})
 	}
-	if b := r.Mix.Beacon; b != nil {
+	if b := mix.Beacon; b != nil {
 		named, _ := got.Beacon() // its round counts if the request leaves it to the daemon
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet,
 			Round: *cmp.Or(b.Round, &named.Round)})
 	}
-	if r.Mix.Cut != nil {
+	if mix.Cut != nil {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceCut})
 	}
 	return c
