@@ -14,24 +14,22 @@ type Sheet struct{ term.Sheet }
 
 // Verdict is the whole report on one file.
 func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
-	var b strings.Builder
-	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
+	text := s.P.Bold(s.title(name, v)) + "\n\n"
 	if v.Level == "" {
-		return b.String() + s.steps(v) + "\n" + s.conclusion(v)
+		return text + s.steps(v) + "\n" + s.conclusion(v)
 	}
 	for _, means := range told(Conclude(v), "ended") {
-		b.WriteString(s.headline(capitals(endedBadly(v)), s.P.Warn, ": "+means) + "\n")
+		text += s.headline(capitals(endedBadly(v)), s.P.Warn, ": "+means) + "\n"
 	}
-	b.WriteString(s.facts(handFacts(v)) + "\n" + s.steps(v) + "\n" + s.facts(about(v)))
+	text += s.facts(handFacts(v)) + "\n" + s.steps(v) + "\n" + s.facts(about(v))
 	for _, r := range roundsOf(data, v.Cards) {
-		b.WriteString("\n")
+		text += "\n"
 		if r.Number > 0 {
-			fmt.Fprintf(&b, "  Round %d\n", r.Number)
+			text += fmt.Sprintf("  Round %d\n", r.Number)
 		}
-		b.WriteString(term.DrawHands(s.P, r.Hands, s.W))
+		text += term.DrawHands(s.P, r.Hands, s.W)
 	}
-	b.WriteString("\n" + s.conclusion(v))
-	return b.String()
+	return text + "\n" + s.conclusion(v)
 }
 
 func (s Sheet) title(name string, v *verify.Verdict) string {

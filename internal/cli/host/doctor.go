@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -69,10 +70,7 @@ func (d *doctor) failed(check, cure string, err error) bool {
 	if err == nil {
 		return false
 	}
-	if hint := term.Hint(err); hint != "" {
-		cure = hint
-	}
-	d.fail(check, cure, "%s", err)
+	d.fail(check, cmp.Or(term.Hint(err), cure), "%s", err)
 	return true
 }
 

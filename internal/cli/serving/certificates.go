@@ -85,14 +85,10 @@ func (c *Certificates) TLS() *tls.Config {
 
 // Ends returns the earliest end of the certificates of each file: "listener" is the listener's chain,
 // "client_ca" the authorities of clients.
-func (c *Certificates) Ends() map[string]time.Time {
-	return c.current.Load().ends
-}
+func (c *Certificates) Ends() map[string]time.Time { return c.current.Load().ends }
 
 // Refused returns how often files were read that did not hold.
-func (c *Certificates) Refused() uint64 {
-	return c.refused.Load()
-}
+func (c *Certificates) Refused() uint64 { return c.refused.Load() }
 
 // Concern says what is wrong with the certificates at a time, "" for nothing. leave says that the daemon must
 // take no more connections.
