@@ -87,12 +87,11 @@ func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given
 }
 
 // tie fills in the last entry of the ledger of so many entries, with its path in the tree of the receipt.
-func (c *Client) tie(ctx context.Context, g *Given, signed []byte, since uint64) error {
+func (c *Client) tie(ctx context.Context, g *Given, signed []byte, since uint64) (err error) {
 	head, _ := audit.CheckpointText(signed) // of a file that was proved
 	tiles := &tileReader{c: c, ctx: ctx}
 	hashes := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, tiles)
 	var leaf []tlog.Hash
-	var err error
 	if g.Last.Proof, err = tlog.ProveRecord(int64(head.Size), int64(since)-1, hashes); err == nil {
 		leaf, err = hashes.ReadHashes([]int64{tlog.StoredHashIndex(0, int64(since)-1)})
 	}
