@@ -181,6 +181,4 @@ func paceCollector(ctx context.Context) {
 }
 
 // gcPercent returns the percent for a heap of live bytes.
-func gcPercent(live uint64) int {
-	return int(min(gcMost, max(gcLeast, garbage*100/max(live, 1))))
-}
+func gcPercent(live uint64) int { return int(min(gcMost, max(gcLeast, garbage*100/max(live, 1)))) }

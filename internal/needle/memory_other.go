@@ -8,6 +8,4 @@ import (
 )
 
 // regions returns an error: memory is read on Linux only.
-func regions(int, func(name string, r io.Reader) error) error {
-	return errors.ErrUnsupported
-}
+func regions(int, func(name string, r io.Reader) error) error { return errors.ErrUnsupported }

@@ -89,9 +89,7 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 	if slices.Contains(args, "--json") {
 		report = reportJSON
 	}
-	parser, err := kong.New(p.Grammar,
-		kong.Name(p.Name),
-		kong.Description(p.Description),
+	parser, err := kong.New(p.Grammar, kong.Name(p.Name), kong.Description(p.Description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Writers(s.Out, s.Err),
 		kong.Exit(func(c int) { code = c }),

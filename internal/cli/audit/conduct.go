@@ -72,12 +72,11 @@ func (s Sheet) listed(heading string, lines []string, all uint64) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("\n" + heading + "\n")
+	text := "\n" + heading + "\n"
 	for _, line := range lines[:min(len(lines), listedConduct)] {
-		b.WriteString(term.Hanging("  ", term.Visible(line), s.W))
+		text += term.Hanging("  ", term.Visible(line), s.W)
 	}
-	return b.String() + more(all, listedConduct)
+	return text + more(all, listedConduct)
 }
 
 // more says how many of all lines are not listed, "" for none.

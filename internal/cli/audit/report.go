@@ -107,18 +107,17 @@ func (s Sheet) auditFaults(faults []inspect.Fault, all uint64, codes map[string]
 	if all == 0 {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nFaults: %s\n", s.P.Bad(term.Counted(all)))
+	text := fmt.Sprintf("\nFaults: %s\n", s.P.Bad(term.Counted(all)))
 	for _, f := range faults[:min(len(faults), shownFaults)] {
-		b.WriteString(term.Hanging("  "+s.P.Bad(f.Code)+"  ", placeOfFault(f)+": "+term.Visible(f.Detail), s.W))
+		text += term.Hanging("  "+s.P.Bad(f.Code)+"  ", placeOfFault(f)+": "+term.Visible(f.Detail), s.W)
 	}
-	b.WriteString(more(all, shownFaults))
+	text += more(all, shownFaults)
 	if all > shownFaults {
 		for _, code := range slices.Sorted(maps.Keys(codes)) {
-			fmt.Fprintf(&b, "  %s in all: %s\n", code, term.Counted(codes[code]))
+			text += fmt.Sprintf("  %s in all: %s\n", code, term.Counted(codes[code]))
 		}
 	}
-	return b.String()
+	return text
 }
 
 // placeOfFault says where a fault is.

@@ -80,12 +80,11 @@ func (s Sheet) Steps(steps []verify.Step) string {
 }
 
 // facts writes labels and facts in columns.
-func (s Sheet) facts(all []fact) string {
-	var b strings.Builder
+func (s Sheet) facts(all []fact) (text string) {
 	for _, f := range all {
-		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", f.Label), f.Text, s.W))
+		text += term.Hanging(fmt.Sprintf("  %-10s  ", f.Label), f.Text, s.W)
 	}
-	return b.String()
+	return text
 }
 
 // conclusion is the verdict in words: what it says, and what it does not say.
@@ -165,10 +164,9 @@ func (s Sheet) headline(word string, paint func(string) string, rest string) str
 }
 
 // points writes sentences as a list.
-func (s Sheet) points(sentences []string) string {
-	var b strings.Builder
+func (s Sheet) points(sentences []string) (text string) {
 	for _, line := range sentences {
-		b.WriteString(term.Hanging("  - ", line, s.W))
+		text += term.Hanging("  - ", line, s.W)
 	}
-	return b.String()
+	return text
 }

@@ -92,9 +92,7 @@ func personsOf(told *client.Acts) (p ledger.Persons, err error) {
 	return p, nil
 }
 
-type actListCmd struct {
-	tokenFlags
-}
+type actListCmd struct{ tokenFlags }
 
 func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 	p, err := c.standing(ctx, s)

@@ -29,7 +29,6 @@ type actDoCmd struct {
 	Life       time.Duration `default:"1h" help:"How long the act is valid, at most 24h. If latch_clear or kill_clear needs two administrators, this time begins after the delay."`
 }
 
-// Help shows examples, and says what --out is for.
 func (actDoCmd) Help() string {
 	return `Shows the act, asks, signs and submits it. If the act needs two administrators, give --out: the other one signs the file with act sign, and act submit submits it. Without --out, latch_clear and kill_clear are submitted with one signature, and then wait.
 
@@ -151,7 +150,6 @@ type actSubmitCmd struct {
 	File string `arg:"" type:"existingfile" help:"The signed act."`
 }
 
-// Help shows an example, and says which acts wait.
 func (actSubmitCmd) Help() string {
 	return `If an act needs two administrators, both must sign it. Only latch_clear and kill_clear can be submitted with one signature. Such an act waits (shuffled act list): submit it again when the delay is over, and before it expires.
 

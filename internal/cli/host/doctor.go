@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,6 @@ type DoctorCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help says what the command checks, and shows an example.
 func (DoctorCmd) Help() string {
 	return `Checks the host, the files, the database and the listeners of a configuration, and says what to do. If the daemon
 of the configuration runs, it also prints what that daemon says on /readyz: what each ledger can do, and its witnesses.
@@ -78,10 +78,8 @@ func (d *doctor) failed(check, cure string, err error) bool {
 func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
 	d := new(doctor)
 	c.look(ctx, d)
-	failed := false
 	rows := make([][]any, 0, len(d.findings))
 	for _, f := range d.findings {
-		failed = failed || f.Result == checkFail
 		rows = append(rows, []any{f.Result, f.Check, term.Visible(f.Found)})
 		if f.Cure != "" {
 			rows = append(rows, []any{"", "", "→ " + term.Visible(f.Cure)})
@@ -93,7 +91,7 @@ func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
 	} else {
 		err = s.List(rows)
 	}
-	if err == nil && failed {
+	if err == nil && slices.ContainsFunc(d.findings, func(f finding) bool { return f.Result == checkFail }) {
 		err = term.ErrFails
 	}
 	return err

@@ -34,7 +34,6 @@ type InitCmd struct {
 	Superuser string   `default:"postgres" help:"Role of the administrator of the database, for the printed commands (default ${default})."`
 }
 
-// Help says what the command writes, and shows an example.
 func (InitCmd) Help() string {
 	return `Writes the configuration, keys, roles with passwords, witness policy and systemd unit of a production ledger, and
 prints the commands that follow. It overwrites nothing.

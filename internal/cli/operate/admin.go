@@ -26,7 +26,6 @@ type killSetCmd struct {
 	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever."`
 }
 
-// Help shows examples, and says how a switch is cleared.
 func (killSetCmd) Help() string {
 	return `An act of the administrators clears the switch: shuffled act do kill_clear.
 
