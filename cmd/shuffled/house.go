@@ -30,7 +30,7 @@ type house struct {
 
 	mu      sync.Mutex
 	stores  map[string]ledger.Store // open ones, by place.First
-	ledgers []*openedLedger           // open ones
+	ledgers []*openedLedger         // open ones
 
 	noting    sync.Mutex
 	unwritten map[string][]*unwritten // events by ledger, as in the files (noted)
