@@ -87,7 +87,8 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	id := regexp.MustCompile(`shuffle (\d+): `).FindStringSubmatch(first)
-	if text := readText(t, document); id == nil || !strings.Contains(text, "The first id is "+id[1]+" here") {
+	text := string(contents(t, filepath.Join("../..", document)))
+	if id == nil || !strings.Contains(text, "The first id is "+id[1]+" here") {
 		t.Errorf("the README says another first id than %v", id)
 	}
 }

@@ -91,22 +91,15 @@ func TestPlay(t *testing.T) {
 				Files:               []string{script},
 				RequireExplicitExec: true,
 				Setup: func(env *testscript.Env) error {
-					for _, v := range d.environment() {
-						name, value, _ := strings.Cut(v, "=")
-						env.Setenv(name, value)
-					}
+					env.Setenv("SHUFFLED_URL", d.url)
+					env.Setenv("SHUFFLED_KEY", filepath.Join(d.data, "main.vkey"))
+					env.Setenv("SHUFFLED_TOKEN", d.token("dealer.token"))
 					return nil
 				},
 				Cmds: commands,
 			})
 		})
 	}
-}
-
-// environment is what the commands for this daemon take from theirs.
-func (d *daemon) environment() []string {
-	return []string{"SHUFFLED_URL=" + d.url, "SHUFFLED_KEY=" + filepath.Join(d.data, "main.vkey"), "SHUFFLED_TOKEN=" +
-		d.token("dealer.token")}
 }
 
 // word sets a variable to the word after a label, at the start of a line of a file.

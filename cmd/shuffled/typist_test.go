@@ -240,9 +240,3 @@ func TestTypeWitness(t *testing.T) {
 		t.Errorf("no line of a policy has %q:\n%s", line, witness.logged())
 	}
 }
-
-// readText is the text of a document.
-func readText(t *testing.T, document string) string {
-	t.Helper()
-	return string(contents(t, filepath.Join("../..", document)))
-}

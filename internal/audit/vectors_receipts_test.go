@@ -3,6 +3,7 @@ package audit_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func (c receiptCases) otherForms() {
 		strings.NewReplacer("+", "-", "/", "_").Replace(spec.Base64(make([]byte, 29))+"+//="))
 	last := lines[3][:len(lines[3])-2]
 	replace("a hash with stray bits in its last character", lines[3], last+string(lines[3][len(lines[3])-2]+1)+"=")
-	bad("64 hashes", spec.Receipt(c.h.Entries[5], 5, make64(), c.h.Signed(11)))
+	bad("64 hashes", spec.Receipt(c.h.Entries[5], 5, slices.Repeat([][]byte{make([]byte, 32)}, 64), c.h.Signed(11)))
 	bad("no checkpoint", spec.Receipt(c.h.Entries[5], 5, nil, ""))
 	replace("a checkpoint with a leading zero in its size", "\n11\n", "\n011\n")
 	replace("a checkpoint with an extension line", "\n11\n"+spec.Base64(spec.Root(c.h.Leaves))+"\n",
@@ -153,13 +154,6 @@ func (c receiptCases) otherForms() {
 	bad("a witness's signature in front of the ledger's", c.h.Receipt(5, 11, spec.Note(text,
 		spec.Cosign(text, "witness.example/w1", spec.Signer("w1"), 1), spec.Sign(text, spec.SampleOrigin,
 			spec.Signer(spec.HouseKey)))))
-}
-
-func make64() (hashes [][]byte) {
-	for range 64 {
-		hashes = append(hashes, make([]byte, 32))
-	}
-	return hashes
 }
 
 // otherContents are in good form and say something that does not hold.

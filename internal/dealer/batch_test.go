@@ -373,6 +373,27 @@ func TestBatchTwiceAtOnce(t *testing.T) {
 	}
 }
 
+// TestBatchEndsAtUndecided: nothing behind an operation that is to be repeated is written, in its round or a later one.
+func TestBatchEndsAtUndecided(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	away := batch.Operation{Table: "u", Of: -1, Err: ledger.ErrUnavailable}
+	for at, ops := range [][]batch.Operation{append([]batch.Operation{away}, handOf("t", 1)...),
+		slices.Insert(handOf("t", 0), 1, away)} {
+		before := tb.Ledger().Live().Size
+		results, err := tb.batch(t.Context(), ops, false)
+		must(t, err)
+		if n := tb.Ledger().Live().Size - before; n != uint64(at) {
+			t.Errorf("%d entries, and %d operations stand in front", n, at)
+		}
+		for i, r := range results {
+			if (r.Err == nil) != (i < at) {
+				t.Errorf("operation %d of %d: %v", i, at, r.Err)
+			}
+		}
+	}
+}
+
 // endingStore ends a context when so many appends have landed.
 type endingStore struct {
 	ledger.Store

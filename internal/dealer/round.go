@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -12,6 +13,15 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 )
+
+// ErrBehind: an operation in front of this one is Undecided. A close must not go without the deal in front of it.
+var ErrBehind = fmt.Errorf("%w: the batch goes on from an operation before this one", ledger.ErrOverloaded)
+
+// Undecided reports whether the same operation may yet be done when it is asked for again, or was done already.
+func Undecided(err error) bool {
+	return errors.Is(err, ledger.ErrOverloaded) || errors.Is(err, ledger.ErrUnavailable) ||
+		errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, api.ErrCoDealer)
+}
 
 // ErrTogether: an operation of a batch was refused, and the batch is all or none.
 var ErrTogether = errors.New("another operation of the batch was refused, and all or none was asked for")
@@ -57,7 +67,7 @@ type turn struct {
 
 // round lets operations of a batch append together. Each operation runs like a single request, in
 // a goroutine of its own, until it proposes entries. When all of them have proposed or ended, the
-// proposals are appended in the order of the operations.
+// proposals are appended in the order of the operations, up to the first operation that is Undecided.
 type round struct {
 	ctx      context.Context
 	ledger   *sequencer.Ledger
@@ -67,6 +77,7 @@ type round struct {
 	working  int // operations that have neither proposed nor ended
 	proposed []*proposed
 	refused  error // why nothing more is appended, in a round for all or none
+	end      int   // operations from here on are behind one that is Undecided
 	panicked any   // what an operation panicked with
 }
 
@@ -81,7 +92,7 @@ type proposed struct {
 // it, or none. If one of them panics, Round panics when all have ended. So the panic reaches the caller, like that of a
 // single request, and does not end the daemon.
 func (d *Dealer) Round(ctx context.Context, n int, together bool, do func(ctx context.Context, at int) error) {
-	r := &round{ctx: ctx, ledger: d.cfg.Ledger, together: together, working: n}
+	r := &round{ctx: ctx, ledger: d.cfg.Ledger, together: together, working: n, end: n}
 	var all sync.WaitGroup
 	for at := range n {
 		all.Go(func() {
@@ -94,6 +105,9 @@ func (d *Dealer) Round(ctx context.Context, n int, together bool, do func(ctx co
 				}
 				if (err != nil || p != nil) && r.together && r.refused == nil {
 					r.refused = ErrTogether
+				}
+				if Undecided(err) && !r.together {
+					r.end = min(r.end, at)
 				}
 				r.stopped()
 			}()
@@ -126,9 +140,13 @@ func (r *round) stopped() {
 	}
 	all := r.proposed
 	r.proposed, r.working = nil, len(all)
-	refused := r.refused
+	refused, end := r.refused, r.end
 	r.mu.Unlock()
 	slices.SortFunc(all, func(a, b *proposed) int { return cmp.Compare(a.at, b.at) })
+	for len(all) > 0 && all[len(all)-1].at > end {
+		all[len(all)-1].answer <- ledger.Answer{Err: ErrBehind}
+		all = all[:len(all)-1]
+	}
 	proposals := make([]ledger.Proposal, len(all))
 	for i, one := range all {
 		proposals[i] = one.p

@@ -16,6 +16,7 @@ import (
 	"shuffled/internal/audit/openings"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
@@ -444,7 +445,7 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	cases = append(cases, lineCases(t, m, db)...)
 	cases = append(cases, tamperCase{"ledgers: one that is not there",
 		[]change{{"INSERT INTO ledgers (ledger, name, origin) VALUES ($1, 'ghost', 'example.org/ghost')",
-			[]any{int64(idOf("example.org/ghost"))}}},
+			[]any{int64(ledger.IDOf("example.org/ghost"))}}},
 		[]want{{table: "ledgers", code: fsck.CodeRowExtra}}})
 	return cases
 }

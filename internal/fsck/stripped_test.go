@@ -14,14 +14,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/store/sqlite"
 )
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-func idOf(origin string) ledger.ID { return ledger.IDOf(origin) }
 
 // sqliteFile is a stripped database file, copied for each case.
 type sqliteFile struct{ path string }

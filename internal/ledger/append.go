@@ -27,7 +27,7 @@ func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	}
 	for i, r := range requests {
 		if i < sent {
-			answers[i] = l.await(ctx, r)
+			answers[i] = l.await(ctx, r, requests[i+1:sent]...)
 		} else {
 			answers[i].Err = refused
 		}
@@ -113,9 +113,9 @@ func (l *Core) enqueue(requests ...*Request) error {
 	}
 }
 
-// await waits for the answer to a request in the queue, and withdraws the request if nothing
-// has been written when the wait is over.
-func (l *Core) await(ctx context.Context, r *Request) Answer {
+// await waits for the answer to a request in the queue, and withdraws the request if nothing has been written when the
+// wait is over, behind those that come after it: the sequencer must take none of these without the request.
+func (l *Core) await(ctx context.Context, r *Request, after ...*Request) Answer {
 	patient, cancel := Patience(ctx)
 	defer cancel()
 	select {
@@ -124,7 +124,10 @@ func (l *Core) await(ctx context.Context, r *Request) Answer {
 	case <-patient.Done():
 	case <-l.life.Done:
 	}
-	if r.claim.CompareAndSwap(waiting, withdrawn) {
+	for _, later := range slices.Backward(after) {
+		later.claim.CompareAndSwap(waiting, withdrawn)
+	}
+	if r.claim.CompareAndSwap(waiting, withdrawn) || r.claim.Load() == withdrawn {
 		switch {
 		case ctx.Err() != nil:
 			return Answer{Err: ctx.Err()}

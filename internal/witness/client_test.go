@@ -111,10 +111,8 @@ func TestClientReadsAnswers(t *testing.T) {
 	l := newTestLog(t, "example.org/log", "log")
 	w := openWitness(t, t.TempDir(), nil, l.vkey)
 	line := string(w.must(l, 0, 3))
-	foreign, err := witnessLine(t, "foreign", l.text(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := strings.TrimPrefix(string(sign(t, l.text(3), newTestLog(t, "foreign.example.org/w", "foreign").signer)),
+		l.text(3)+"\n")
 	l4 := string(w.must(l, 3, 4))  // of another checkpoint
 	more := l.text(3) + "\nmore\n" // begins like the checkpoint, and is another text
 	moreLine := strings.TrimPrefix(string(sign(t, more, cosigner(t))), more+"\n")
@@ -205,14 +203,6 @@ func TestClientReadsAnswers(t *testing.T) {
 			t.Errorf("%s: the answer is repeated: %v", c.name, err)
 		}
 	}
-}
-
-// witnessLine is a cosignature of a witness that the client does not know.
-func witnessLine(t *testing.T, seed, text string) (string, error) {
-	t.Helper()
-	l := newTestLog(t, "foreign.example.org/w", seed)
-	signed := sign(t, text, l.signer)
-	return strings.TrimPrefix(string(signed), text+"\n"), nil
 }
 
 // cosigner signs any text with the witness's key.

@@ -38,7 +38,8 @@ func (c legalityCases) all() {
 	c.weakKeys()
 	c.policies()
 	c.retirements()
-	c.events()
+	c.add("time", "an alarm is always legal", holds, spec.NewStory(),
+		spec.Operator(spec.Event{Kind: 129, Alarm: 132, Reason: "two of three did not answer"}))
 	c.twoRules()
 	c.owners()
 	c.takeovers()

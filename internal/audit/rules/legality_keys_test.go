@@ -273,11 +273,6 @@ func (c legalityCases) retirements() {
 	add("from the last time there is", holds, s, from)
 }
 
-func (c legalityCases) events() {
-	c.add("time", "an alarm is always legal", holds, spec.NewStory(),
-		spec.Operator(spec.Event{Kind: 129, Alarm: 132, Reason: "two of three did not answer"}))
-}
-
 // twoRules breaks neighbours in the order of section 9: the first is named.
 func (c legalityCases) twoRules() {
 	s := spec.NewStory(func(g *spec.Genesis) { g.MixModes = 0 })

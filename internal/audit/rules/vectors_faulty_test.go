@@ -35,13 +35,6 @@ var faultyHead = spec.NewHead("faulty",
 	"Whole ledgers with faults, docs/SPEC.md section 9.1. entries are encodings that the cases name by their place in the list, from 0.",
 	"cases: ledger is all entries of one, from entry 0. faults is every entry of it that breaks a rule, by its index, and the first rule that it breaks; or malformed, or unknown. What a lost entry would excuse (14.4) is in it, too.")
 
-// unreadable are bytes of an entry that is malformed, and of one that is unknown.
-func unreadable(e spec.Entry) (malformed, unknown []byte) {
-	malformed, unknown = append(e.Bytes(), 0), e.Bytes()
-	unknown[1] = 100 // its type
-	return malformed, unknown
-}
-
 // faultyCases are ledgers with several faults or with entries that nobody can read, besides those of forcedStories.
 func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) {
 	s := spec.NewStory()
@@ -110,7 +103,9 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	s, id = dealt()
 	s.Then(s.Deal(id, 1, 1, spec.Final))
 	s.Now += 5000
-	malformed, unknown := unreadable(s.Dated(s.Start()))
+	start := s.Dated(s.Start())
+	malformed, unknown := append(start.Bytes(), 0), start.Bytes()
+	unknown[1] = 100 // its type
 	s.Now -= 5000
 	s.Then(s.Close(id, 1))
 	told = s.Encoded()

@@ -63,6 +63,10 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 			d.Round(ctx, len(p.now), together, func(ctx context.Context, at int) error { return b.do(ctx, p.now[at]) })
 		}
 		left = slices.DeleteFunc(left, func(i int) bool { return b.done[i] })
+		if slices.ContainsFunc(p.now, func(i int) bool { return dealer.Undecided(b.results[i].Err) }) {
+			b.refuse(left, dealer.ErrBehind)
+			break
+		}
 	}
 	return b.results, nil
 }

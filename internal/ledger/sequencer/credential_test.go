@@ -23,10 +23,6 @@ func credential(id string, role audit.Role) *audit.Credential {
 		Tables:   []string{"t"}, Digest: [32]byte{1}}
 }
 
-func revoked(id string) *audit.Credential {
-	return &audit.Credential{Kind: audit.CredentialRevoked, ID: id, Reason: "it was stolen"}
-}
-
 // byOperator is a proposal of a command on the daemon's host.
 func byOperator(bodies ...audit.Body) ledger.Proposal {
 	return ledger.Proposal{Actor: audit.Operator, Bodies: bodies}
@@ -80,7 +76,7 @@ func TestCredentials(t *testing.T) {
 		wantCredential(t, "created by another daemon", other, "one", true, one)
 		wantCredential(t, "an id that is none", other, "three", true, nil)
 
-		end := h.must(l, byOperator(revoked("one")))[0]
+		end := h.must(l, byOperator(&audit.Credential{Kind: audit.CredentialRevoked, ID: "one", Reason: "stolen"}))[0]
 		wantCredential(t, "revoked here", l, "one", false, nil)
 		clock.pass(ledger.CredentialLife)
 		wantCredential(t, "revoked by another daemon", other, "one", false, nil)
