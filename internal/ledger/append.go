@@ -163,11 +163,7 @@ func (l *Core) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 			}
 		}
 	}
-	r := NewRequest(p)
-	if err := l.enqueue(r); err != nil {
-		return nil, err
-	}
-	a := l.await(ctx, r)
+	a := l.AppendAll(ctx, []Proposal{p})[0]
 	return a.Appended, a.Err
 }
 

@@ -67,7 +67,7 @@ type Shown struct {
 	Keys      atomic.Pointer[trust.History]           // of Memory.Head
 	Holders   atomic.Pointer[map[string]rules.Holder] // credentials, by id
 	Moved     Moved
-	Why       atomic.Pointer[error] // why nothing can be written now; nil if entries can
+	Why       atomic.Pointer[error] // why nothing can be written now; a nil error if entries can
 
 	Folded  atomic.Int64 // when memory last covered the store's newest entry, in the clock's elapsed nanoseconds
 	Writing atomic.Int64 // since when a batch is at the store, in nanoseconds since 1970; 0: none is
@@ -108,7 +108,7 @@ const slowBatch = 2 * time.Second
 
 // Ready returns nil if the ledger can be written, and otherwise why not.
 func (l *Core) Ready() error {
-	if why := l.shown.Why.Load(); why != nil {
+	if why := l.shown.Why.Load(); why != nil && *why != nil {
 		return *why
 	}
 	if since := l.shown.Writing.Load(); since != 0 {
@@ -293,7 +293,7 @@ type Config struct {
 	Step func(what string)
 }
 
-// SetDefaults fills the members that are 0.
+// SetDefaults fills the members that are 0, and has Log name the ledger.
 func (c *Config) SetDefaults() {
 	if c.Tiles == nil {
 		c.Tiles = NewTileCache(16 << 20)
@@ -303,7 +303,7 @@ func (c *Config) SetDefaults() {
 	c.MarkSync = cmp.Or(c.MarkSync, time.Second)
 	c.CacheEvery = cmp.Or(c.CacheEvery, 65_536)
 	c.Probe = cmp.Or(c.Probe, time.Second)
-	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler)).With("ledger", c.Info.Name)
 	if c.Clock == nil {
 		start := time.Now()
 		c.Clock = func() (time.Time, time.Duration) { return time.Now(), time.Since(start) }

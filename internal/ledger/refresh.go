@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,10 +89,7 @@ func (l *Core) reachTile(ctx context.Context, t tlog.Tile) error {
 // does not end it. If the patience of ctx ends, the error is ErrOverloaded.
 func (l *Core) refreshTogether(ctx context.Context) error {
 	r, err := Await(ctx, l.startRefresh(), "the sequencer does not come to the refresh")
-	if err != nil {
-		return err
-	}
-	return r.Err
+	return cmp.Or(err, r.Err)
 }
 
 // startRefresh starts a refresh for all who wait, or joins the one under way. A refresh that

@@ -29,7 +29,7 @@ func (w *Rounds) keepCosigned(h ledger.Head, from uint64) bool {
 		return w.followCosigned()
 	}
 	if err != nil {
-		l.cfg.Log.Error("a cosigned checkpoint could not be stored", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+		l.cfg.Log.Error("a cosigned checkpoint could not be stored", "size", h.Size, "error", err)
 		return false
 	}
 	w.show(h)
@@ -49,8 +49,7 @@ func (w *Rounds) followCosigned() bool {
 	}
 	held, err := l.Extends(ctx, head, audit.Checkpoint{Size: h.Size, Root: h.Root})
 	if err != nil || !held {
-		l.cfg.Log.Error("a stored cosigned checkpoint is not of the stored entries", "ledger", l.cfg.Info.Name, "size",
-			h.Size, "error", err)
+		l.cfg.Log.Error("a stored cosigned checkpoint is not of the stored entries", "size", h.Size, "error", err)
 		return false
 	}
 	w.show(h)
@@ -117,8 +116,7 @@ func (w *Rounds) isCosigned(h ledger.Head, policies *trust.Policies) bool {
 	}
 	waiting := policies.Waiting()
 	if err != nil && (len(waiting) == 0 || h.Size <= waiting[0].Index) {
-		w.l.cfg.Log.Error("a stored cosigned checkpoint is not valid", "ledger", w.l.cfg.Info.Name, "size", h.Size,
-			"error", err)
+		w.l.cfg.Log.Error("a stored cosigned checkpoint is not valid", "size", h.Size, "error", err)
 	}
 	return err == nil
 }

@@ -72,7 +72,7 @@ func (p *policyHistory) learn() (news bool) {
 			continue
 		}
 		if err := p.in.Change(r.Index, r.Policy); err != nil {
-			p.l.cfg.Log.Error("unreadable witness policy", "ledger", p.l.cfg.Info.Name, "entry", r.Index, "error", err)
+			p.l.cfg.Log.Error("unreadable witness policy", "entry", r.Index, "error", err)
 			continue
 		}
 		news = true
@@ -109,15 +109,18 @@ func (p *policyHistory) unseen(size uint64) uint64 {
 	return max(p.looked, waiting[0].Index+1)
 }
 
-// follow looks among the stored cosigned checkpoints for those that let a waiting policy take over, and reports whether
-// there was one. Without a waiting policy it reads nothing. Each checkpoint that does not hold is passed over once.
+// follow has the newest waiting policy take over that a stored cosigned checkpoint lets, and reports whether there was
+// one. Without a waiting policy it reads nothing. Each checkpoint that does not hold is passed over once.
 func (p *policyHistory) follow() (changed bool) {
 	for waiting := p.in.Waiting(); len(waiting) > 0; waiting = p.in.Waiting() {
 		h, ok := p.nextHandover(max(p.looked, waiting[0].Index+1))
 		if !ok {
 			break
 		}
-		p.accept(h, waiting)
+		p.in.Accept(h.Size, h.Checkpoint)
+		p.show()
+		p.l.cfg.Log.Info("a witness policy is in force", "entry", waiting[len(waiting)-len(p.in.Waiting())-1].Index,
+			"after_size", h.Size)
 		changed = true
 	}
 	return changed
@@ -152,14 +155,6 @@ func (p *policyHistory) holds(ctx context.Context, head, h ledger.Head) (bool, e
 		return false, nil
 	}
 	return p.l.Extends(ctx, head, c)
-}
-
-// accept lets the newest waiting policy that h covers take over.
-func (p *policyHistory) accept(h ledger.Head, waiting []trust.WaitingPolicy) {
-	p.in.Accept(h.Size, h.Checkpoint)
-	p.show()
-	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name,
-		"entry", waiting[len(waiting)-len(p.in.Waiting())-1].Index, "after_size", h.Size)
 }
 
 // late is about the witnesses that have an interval. They take no part in the rounds. Each is offered a cosigned head,

@@ -246,8 +246,7 @@ func (w *Rounds) askLate() {
 	w.askers.Go(func() {
 		defer w.late.turn.Unlock()
 		if err := w.offer(head, slow); err != nil {
-			w.l.cfg.Log.Error("witnesses that have an interval could not be asked", "ledger", w.l.cfg.Info.Name, "size", head.Size,
-				"error", err)
+			w.l.cfg.Log.Error("witnesses that have an interval could not be asked", "size", head.Size, "error", err)
 		}
 	})
 }

@@ -306,7 +306,7 @@ func (r *roll) tell(one *contact) {
 	}
 	if why := one.err.Error(); why != one.told && time.Since(one.toldAt) >= witnessRetry {
 		one.told, one.toldAt = why, time.Now()
-		r.l.cfg.Log.Warn("a witness did not cosign", "ledger", r.l.cfg.Info.Name, "witness", one.witness.Name, "url",
-			one.witness.URL, "error", one.err)
+		r.l.cfg.Log.Warn("a witness did not cosign", "witness", one.witness.Name, "url", one.witness.URL,
+			"error", one.err)
 	}
 }

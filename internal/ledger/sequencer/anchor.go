@@ -87,28 +87,20 @@ func (l *Ledger) stopForDoubts() {
 
 // resume lets the ledger sign again if the stored head extends everything that was seen, and the mark can be written.
 func (l *Ledger) resume(ctx context.Context) (resumed bool) {
-	if err := l.catchUp(ctx); err != nil {
-		l.refreeze(err)
+	err := l.catchUp(ctx)
+	if err == nil {
+		err = l.objection(ctx)
+	}
+	if errors.Is(err, ledger.ErrFrozen) && err.Error() != l.Ready().Error() {
+		l.freeze(err) // readiness shows the newest cause
+	}
+	if err != nil || !l.keepMark() {
 		return false
 	}
-	if err := l.objection(ctx); err != nil {
-		l.refreeze(err)
-		return false
-	}
-	if !l.keepMark() {
-		return false
-	}
-	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.memory.Head.Size)
+	l.cfg.Log.Warn("signing resumes", "size", l.memory.Head.Size)
 	l.resumed = true
 	l.to(phaseWaiting, fmt.Errorf("%w: signing resumes", ledger.ErrUnavailable))
 	return true
-}
-
-// refreeze makes readiness show the newest cause.
-func (l *Ledger) refreeze(err error) {
-	if errors.Is(err, ledger.ErrFrozen) && err.Error() != l.Ready().Error() {
-		l.freeze(err)
-	}
 }
 
 // readMark reads the high-water mark, if there is one. This daemon has the lock of the file, so

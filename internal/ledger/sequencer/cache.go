@@ -63,8 +63,7 @@ func (c *caching) run() {
 		case <-c.due:
 		}
 		if err := c.write(); err != nil && c.l.life.Running.Err() == nil {
-			c.l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer",
-				"ledger", c.l.cfg.Info.Name, "error", err)
+			c.l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer", "error", err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (l *Ledger) write(d *draft) (again []*ledger.Request) {
 			l.appends.unknown.Add(1)
 			open := fmt.Errorf("%w: a commit is being resolved", ledger.ErrUnavailable)
 			l.wait(stops.With(open, stops.Of(err)))
-			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
+			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
 		case errors.Is(err, ledger.ErrFrozen):
@@ -307,8 +307,8 @@ func (l *Ledger) logAct(index uint64, e audit.Entry) {
 	if what == "" || e.Actor == audit.Daemon { // most often the daemon's disclosure key
 		return
 	}
-	l.cfg.Log.Info("administrative act", "ledger", l.cfg.Info.Name, "entry", index, "act", what, "of", of,
-		"identity", e.Actor.Identity, "credential", e.Actor.Credential)
+	l.cfg.Log.Info("administrative act", "entry", index, "act", what, "of", of, "identity", e.Actor.Identity,
+		"credential", e.Actor.Credential)
 }
 
 // showHolders shows the credentials of the published head, if they changed.

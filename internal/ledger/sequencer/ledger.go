@@ -39,7 +39,7 @@ type Ledger struct {
 	cache          *caching // writes the cache of the state
 	appends        appends  // counters
 	live           atomic.Pointer[ledger.Live]
-	absent         atomic.Pointer[error] // why a signing key in force did not sign when it was asked last; nil: it did
+	absent         atomic.Pointer[error] // why a signing key in force did not sign when asked last; a nil error: it did
 
 	// Fields of the sequencer's goroutine.
 	standing

@@ -62,8 +62,7 @@ func (l *Ledger) restore(ctx context.Context, head ledger.Head) error {
 	file, err := os.Open(cachePath(l.cfg.Mark))
 	if errors.Is(err, os.ErrNotExist) {
 		if head.Size >= 2*l.cfg.CacheEvery {
-			l.cfg.Log.Warn("no cache of the state to begin from: folding all entries",
-				"ledger", l.cfg.Info.Name, "size", head.Size)
+			l.cfg.Log.Warn("no cache of the state to begin from: folding all entries", "size", head.Size)
 		}
 		return nil
 	}
@@ -72,8 +71,7 @@ func (l *Ledger) restore(ctx context.Context, head ledger.Head) error {
 		file.Close()
 	}
 	if err != nil && ctx.Err() == nil {
-		l.cfg.Log.Error("the cache of the state does not hold: folding all entries",
-			"ledger", l.cfg.Info.Name, "size", head.Size, "error", err)
+		l.cfg.Log.Error("the cache of the state does not hold: folding all entries", "size", head.Size, "error", err)
 	}
 	return ctx.Err()
 }
@@ -133,8 +131,18 @@ func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leave
 		if err != nil {
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
-		if err := l.fold(row, next); err != nil {
-			return nil, err
+		if row.Index != next {
+			return nil, fmt.Errorf("%w: entry %d is missing", ledger.ErrFrozen, next)
+		}
+		e, err := audit.ParseEntry(row.Entry)
+		if err == nil {
+			err = l.memory.State.Apply(e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: entry %d: %w", ledger.ErrFrozen, next, err)
+		}
+		if next == 0 {
+			l.shown.Genesis, l.shown.GenesisHash = e, sha256.Sum256(row.Entry)
 		}
 		next++
 		leaves = append(leaves, tlog.RecordHash(row.Entry))
@@ -161,24 +169,6 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 	l.shown.Edge.Lock()
 	defer l.shown.Edge.Unlock()
 	l.shown.Tree.Grow(g)
-	return nil
-}
-
-// fold applies a stored row as entry index.
-func (l *Ledger) fold(row ledger.Row, index uint64) error {
-	if row.Index != index {
-		return fmt.Errorf("%w: entry %d is missing", ledger.ErrFrozen, index)
-	}
-	e, err := audit.ParseEntry(row.Entry)
-	if err == nil {
-		err = l.memory.State.Apply(e)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: entry %d: %w", ledger.ErrFrozen, index, err)
-	}
-	if index == 0 {
-		l.shown.Genesis, l.shown.GenesisHash = e, sha256.Sum256(row.Entry)
-	}
 	return nil
 }
 

@@ -66,14 +66,13 @@ func (l *Ledger) canSign() error {
 // on a goroutine of its own from Open until Close, so that nothing waits for a holder that hangs.
 func (l *Ledger) attend() {
 	for !l.stopping(l.cfg.Probe) {
-		var why *error
+		var why error
 		if away, ok := l.signer(l.shown.Keys.Load().InForce()[0].Key).(interface{ Present() error }); ok {
 			if err := away.Present(); err != nil {
-				err = fmt.Errorf("%w: %w", ledger.ErrNoKey, err)
-				why = &err
+				why = fmt.Errorf("%w: %w", ledger.ErrNoKey, err)
 			}
 		}
-		l.absent.Store(why)
+		l.absent.Store(&why)
 	}
 }
 

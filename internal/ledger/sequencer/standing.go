@@ -32,12 +32,12 @@ func (l *Ledger) freeze(err error) {
 		err = fmt.Errorf("%w: %w", ledger.ErrFrozen, err)
 	}
 	l.to(phaseFrozen, err)
-	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.memory.Head.Size, "error", err)
+	l.cfg.Log.Error("signing stopped", "size", l.memory.Head.Size, "error", err)
 }
 
 // alarm has an alarm written at the next probe at which entries can be written. It runs on the sequencer's goroutine.
 func (l *Ledger) alarm(kind audit.Alarm, reason string) {
-	l.cfg.Log.Error("alarm", "ledger", l.cfg.Info.Name, "kind", kind.String(), "reason", reason)
+	l.cfg.Log.Error("alarm", "kind", kind.String(), "reason", reason)
 	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
 }
 
@@ -69,15 +69,11 @@ func (l *Ledger) to(next phase, why error) {
 	}
 	switch {
 	case l.phase == phaseWriting && next == phaseWaiting:
-		l.cfg.Log.Warn("the ledger cannot be written", "ledger", l.cfg.Info.Name, "error", why)
+		l.cfg.Log.Warn("the ledger cannot be written", "error", why)
 	case l.phase == phaseWaiting && next == phaseWriting:
-		l.cfg.Log.Warn("the ledger can be written again", "ledger", l.cfg.Info.Name)
+		l.cfg.Log.Warn("the ledger can be written again")
 	}
 	l.phase = next
-	if why == nil {
-		l.shown.Why.Store(nil)
-		return
-	}
 	l.shown.Why.Store(&why)
 }
 
