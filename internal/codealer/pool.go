@@ -122,7 +122,8 @@ func (c *CoDealers) Unused(origin, receipt string) {
 // make has the co-dealer commit to an order, and returns when the commit is cosigned.
 func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context, until int64) (made, error) {
 	house := p.all.cfg.Origin
-	table := client.Name(tableOf(house))
+	name := strings.ReplaceAll(house, "/", ".")
+	table := client.Name(name[:min(len(name), 64)]) // of the house at its co-dealer
 	by := client.Timestamp{Time: time.UnixMilli(until).UTC()}
 	disclosure := client.Disclosure(like.Disclosure.String())
 	var s *client.Committed
@@ -143,10 +144,4 @@ func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context,
 		return made{}, p.said(err)
 	}
 	return made{receipt, until}, nil
-}
-
-// tableOf returns the table of a house at its co-dealer, from the house's origin.
-func tableOf(origin string) string {
-	name := strings.ReplaceAll(origin, "/", ".")
-	return name[:min(len(name), 64)]
 }

@@ -36,14 +36,10 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 		return api.Recorded{}, fmt.Errorf("%w: %w", api.ErrEntropy, err)
 	}
 	if !stands { // by itself, because it ends every act that waits to clear the latch (docs/SPEC.md section 5.8)
-		_, err = d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)})
-	}
-	bodies := []audit.Body{&audit.Event{Kind: audit.EventLatchClear, Reason: reason}}
-	if act != nil {
-		bodies = slices.Insert(bodies, 0, audit.Body(act))
+		_, err = d.append(ctx, actor, nil, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)})
 	}
 	if err == nil {
-		recorded, err = d.append(ctx, actor, bodies...)
+		recorded, err = d.append(ctx, actor, act, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
 	}
 	if err != nil && own {
 		// The entry was not written, so nobody cleared the latch. Other ledgers of this daemon
@@ -65,27 +61,19 @@ func (d *Dealer) testGenerator(latched bool, reason string) error {
 	return err
 }
 
-// checkWaits returns an error unless an act that waits has this digest. The rules of legality ask for an act only where
-// two administrators are needed, and a daemon asks for one always.
-func (d *Dealer) checkWaits(ctx context.Context, digest [32]byte) error {
-	p, err := d.cfg.Ledger.Persons(ctx)
-	if err != nil {
-		return err
-	}
-	waits := func(w rules.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
-	if !slices.ContainsFunc(p.Waiting, waits) {
-		return api.Illegal(audit.RuleAct, "no act that waits approves this entry")
-	}
-	return nil
-}
-
 // SubmitAct appends an act that administrators signed, and the entry that the act approves. body is nil for an act that
 // waits or cancels. act is nil if an act that waits approves body.
 func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (api.Recorded,
 	error) {
-	if act == nil {
-		if err := d.checkWaits(ctx, audit.Approved(actor.Identity, body)); err != nil {
+	if act == nil { // the rules ask for an act only where two administrators are needed, and a daemon always
+		p, err := d.cfg.Ledger.Persons(ctx)
+		if err != nil {
 			return api.Recorded{}, err
+		}
+		digest := audit.Approved(actor.Identity, body)
+		waits := func(w rules.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
+		if !slices.ContainsFunc(p.Waiting, waits) {
+			return api.Recorded{}, api.Illegal(audit.RuleAct, "no act that waits approves this entry")
 		}
 	}
 	switch b := body.(type) {
@@ -102,9 +90,6 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 			return d.ClearLatch(ctx, actor, b.Reason, act)
 		}
 	}
-	if act == nil {
-		return d.append(ctx, actor, body)
-	}
 	return d.append(ctx, actor, act, body)
 }
 
@@ -115,7 +100,7 @@ func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req api.Switc
 	if err != nil {
 		return api.Recorded{}, err
 	}
-	return d.append(ctx, actor, e)
+	return d.append(ctx, actor, nil, e)
 }
 
 // SetTable opens or closes a table. If the table is so already, the error is an *audit.Illegal.
@@ -127,7 +112,7 @@ func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, 
 	if open {
 		e.Kind = audit.EventTableOpen
 	}
-	return d.append(ctx, actor, e)
+	return d.append(ctx, actor, nil, e)
 }
 
 // ChangeCredential creates or revokes a token or certificate. If it is so already, the error is an *audit.Illegal.
@@ -137,12 +122,16 @@ func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *aud
 			return api.Recorded{}, err
 		}
 	}
-	return d.append(ctx, actor, c)
+	return d.append(ctx, actor, nil, c)
 }
 
-// append writes the bodies in one batch and returns the last entry.
-func (d *Dealer) append(ctx context.Context, actor audit.Actor, events ...audit.Body) (api.Recorded, error) {
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: events})
+// append writes the bodies in one batch, behind the act unless it is nil, and returns the last entry.
+func (d *Dealer) append(ctx context.Context, actor audit.Actor, act *audit.ActEntry, bodies ...audit.Body) (
+	api.Recorded, error) {
+	if act != nil {
+		bodies = slices.Insert(bodies, 0, audit.Body(act))
+	}
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: bodies})
 	if err != nil {
 		return api.Recorded{}, err
 	}

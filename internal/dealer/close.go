@@ -201,21 +201,18 @@ const expireEvery = 5 * time.Second
 // and readiness says why.
 func (d *Dealer) Run(ctx context.Context) {
 	for ledger.Sleep(ctx, expireEvery, nil) {
-		if d.cfg.Ledger.Ready() == nil {
-			d.expireNow(ctx)
+		if d.cfg.Ledger.Ready() != nil {
+			continue
 		}
-	}
-}
-
-func (d *Dealer) expireNow(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	closed, err := d.Expire(ctx)
-	if err != nil {
-		d.cfg.Log.Error("overdue shuffles could not be closed", "ledger", d.cfg.Ledger.Info().Name, "error", err)
-	}
-	if closed > 0 {
-		d.cfg.Log.Warn("closed overdue shuffles as expired", "ledger", d.cfg.Ledger.Info().Name, "shuffles", closed)
+		bounded, cancel := context.WithTimeout(ctx, time.Minute)
+		closed, err := d.Expire(bounded)
+		cancel()
+		if err != nil {
+			d.cfg.Log.Error("overdue shuffles could not be closed", "ledger", d.cfg.Ledger.Info().Name, "error", err)
+		}
+		if closed > 0 {
+			d.cfg.Log.Warn("closed overdue shuffles as expired", "ledger", d.cfg.Ledger.Info().Name, "shuffles", closed)
+		}
 	}
 }
 

@@ -177,11 +177,14 @@ func (d *Dealer) newDecks(a *commitRequest) []ledger.Deck {
 }
 
 // appendCommit appends a commit, which is the body of the proposal. The close of its parent comes
-// behind the commit of a child.
+// behind the commit of a child. It does not disclose the tape: the cards that were dealt follow from it.
 func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal,
 	from *parent) ([]ledger.Appended, error) {
 	if from != nil {
-		from.continued(&p)
+		if from.moving {
+			p.Rests = []ledger.Rest{from.record.Rest()}
+		}
+		p.Bodies = append(p.Bodies, &audit.Close{Shuffle: from.record.ID, Outcome: audit.OutcomeContinued})
 	}
 	if c.Disclosure == audit.DisclosurePublic {
 		return d.propose(ctx, p)

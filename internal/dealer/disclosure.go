@@ -14,8 +14,8 @@ import (
 // keyTries is how often a request is tried while other daemons write key entries.
 const keyTries = 4
 
-// disclosureKey returns the newest disclosure key if it serves, and otherwise makes one. serves is
-// usable or young. If no auditor key is in force, the error is audit.RuleDisclosureKey.
+// disclosureKey returns the newest disclosure key if it serves, and otherwise makes one. serves holds for usable keys
+// only. If no auditor key is in force, the error is audit.RuleDisclosureKey.
 func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosure) bool) (*ledger.Disclosure, error) {
 	if k := d.newestKey.Load(); k != nil && serves(k) {
 		return k, nil
@@ -47,7 +47,9 @@ func (d *Dealer) checkDisclosable(ctx context.Context, c *audit.Context) error {
 	if c.Disclosure != audit.DisclosureAuditor {
 		return nil
 	}
-	_, err := d.disclosureKey(ctx, d.young)
+	_, err := d.disclosureKey(ctx, func(k *ledger.Disclosure) bool {
+		return k.Usable && d.cfg.Now()-k.At < d.cfg.Rotation.Milliseconds()
+	})
 	return err
 }
 
@@ -75,11 +77,6 @@ func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 
 // usable: there is a key, and it is wrapped to exactly the auditors in force.
 func usable(k *ledger.Disclosure) bool { return k.Usable }
-
-// young: the key is usable and not due for rotation.
-func (d *Dealer) young(k *ledger.Disclosure) bool {
-	return k.Usable && d.cfg.Now()-k.At < d.cfg.Rotation.Milliseconds()
-}
 
 // appendUnder appends a proposal under the newest disclosure key. If the ledger refuses it because
 // another key or auditor came first, appendUnder proposes again under the key that is newest then.

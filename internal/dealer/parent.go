@@ -107,12 +107,3 @@ func undealt(r *record.Record, t *record.Opened) ([]uint16, error) {
 	slices.Sort(left)
 	return left, nil
 }
-
-// continued puts the close of the parent behind the commit of its child. The parent's tape stays
-// secret: the cards that were dealt follow from it.
-func (p *parent) continued(child *ledger.Proposal) {
-	if p.moving {
-		child.Rests = []ledger.Rest{p.record.Rest()}
-	}
-	child.Bodies = append(child.Bodies, &audit.Close{Shuffle: p.record.ID, Outcome: audit.OutcomeContinued})
-}

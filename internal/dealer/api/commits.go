@@ -37,7 +37,20 @@ func (r *ShuffleRequest) TakeOf(c *audit.Context, n int) error {
 			return Invalid("take", fmt.Sprintf("must be 1 to %d, the number of cards", n))
 		}
 	}
-	return r.endAt(c)
+	if r.EndAt == nil {
+		return nil
+	}
+	lo, hi := r.EndAt.Lo, r.EndAt.Hi
+	if lo < 1 || hi < lo || hi > c.Recipe.Take {
+		return Invalid("end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
+			c.Recipe.Take))
+	}
+	if lo == hi {
+		c.EndAt = lo
+	} else {
+		c.Recipe.EndLo, c.Recipe.EndHi = lo, hi
+	}
+	return nil
 }
 
 func (r *ShuffleRequest) deck() (shuffle.Deck, error) {
@@ -56,29 +69,6 @@ func (r *ShuffleRequest) deck() (shuffle.Deck, error) {
 		return d, Invalid("deck", unpublished(r.Deck))
 	}
 	return d, nil
-}
-
-func (r *ShuffleRequest) endAt(c *audit.Context) error {
-	if r.EndAt == nil {
-		return nil
-	}
-	lo, hi := r.EndAt.Lo, r.EndAt.Hi
-	if lo < 1 || hi < lo || hi > c.Recipe.Take {
-		return Invalid("end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
-			c.Recipe.Take))
-	}
-	if lo == hi {
-		c.EndAt = lo
-	} else {
-		c.Recipe.EndLo, c.Recipe.EndHi = lo, hi
-	}
-	return nil
-}
-
-// common is what a request for draws says besides its values, as a request for cards says it.
-func (r *DrawsRequest) common() *ShuffleRequest {
-	return &ShuffleRequest{Table: r.Table, Plan: r.Plan, Disclosure: r.Disclosure, CloseBy: r.CloseBy,
-		GameRef: r.GameRef, Terms: r.Terms, ForLedger: r.ForLedger}
 }
 
 // context validates the members that both kinds of request have, and returns a context that has them.
@@ -176,7 +166,9 @@ func (r *ShuffleRequest) Places() int {
 // each unit of weight, of which one is taken: context returns its deck.
 func (r *DrawsRequest) Context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := r.common().context(g)
+	common := ShuffleRequest{Table: r.Table, Plan: r.Plan, Disclosure: r.Disclosure, CloseBy: r.CloseBy,
+		GameRef: r.GameRef, Terms: r.Terms, ForLedger: r.ForLedger}
+	c, err := common.context(g)
 	if err != nil {
 		return nil, none, err
 	}

@@ -51,7 +51,11 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 		p := b.plan(left)
 		switch {
 		case len(p.early) > 0 && (together || len(p.now) == 0):
-			if err := await(b.newest(p.early)); err != nil {
+			newest := uint64(0)
+			for _, i := range p.early {
+				newest = max(newest, b.ids[i])
+			}
+			if err := await(newest); err != nil {
 				if together {
 					b.refuse(left, dealer.ErrTogether)
 				}
@@ -110,14 +114,6 @@ func (b *batch) refuse(list []int, err error) {
 	for _, i := range list {
 		b.results[i], b.done[i] = Result{Err: err}, true
 	}
-}
-
-// newest returns the largest id of the operations' shuffles.
-func (b *batch) newest(list []int) (id uint64) {
-	for _, i := range list {
-		id = max(id, b.ids[i])
-	}
-	return id
 }
 
 // Places returns how many places the operation commits or deals, as far as the request shows.

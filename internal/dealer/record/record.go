@@ -127,14 +127,6 @@ func (r *Record) RevealOf(actor audit.Actor, body *audit.Reveal) (Revealed, bool
 	return r.Reveals[i], true
 }
 
-// isRevealed reports whether a reveal made a place public.
-func (r *Record) isRevealed(place int) bool {
-	return slices.ContainsFunc(r.Reveals, func(x Revealed) bool {
-		_, found := slices.BinarySearch(x.Reveal.Places, uint16(place))
-		return found
-	})
-}
-
 // SameReveal reports whether a closed shuffle's final reveal is that of the request.
 func (r *Record) SameReveal(want *audit.Reveal) bool {
 	i := len(r.Reveals) - 1
@@ -206,7 +198,11 @@ func (r *Record) Shown(v api.View) (places []int) {
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}
-			if run.Public || all || r.isRevealed(place) {
+			revealed := func(x Revealed) bool {
+				_, found := slices.BinarySearch(x.Reveal.Places, uint16(place))
+				return found
+			}
+			if run.Public || all || slices.ContainsFunc(r.Reveals, revealed) {
 				places = append(places, place)
 			}
 		}
