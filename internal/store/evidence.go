@@ -160,18 +160,14 @@ func (e *Evidence) Newest(ctx context.Context, t *Relation, id ledger.ID, below 
 
 // Sizes calls do with the sizes of the checkpoints from ≤ size < to.
 func (e *Evidence) Sizes(ctx context.Context, id ledger.ID, from, to uint64, do func(size uint64)) error {
-	const sql = `SELECT size FROM checkpoints
-WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST($3 AS bigint)`
-	err := e.Query(ctx, sql, []any{int64(id), Number(from), Number(to)}, func(values []any) error {
-		if n, ok := values[0].(int64); ok {
+	const where = "ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST($3 AS bigint)"
+	sizes := &Relation{CheckpointRows.Name, []string{"size"}, 0}
+	return e.each(ctx, sizes, where, []any{int64(id), Number(from), Number(to)}, func(r Raw) error {
+		if n, ok := r.Values[0].(int64); ok {
 			do(uint64(n))
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("reading checkpoints: %w", err)
-	}
-	return nil
 }
 
 // OfType returns the entries of a ledger whose column says that they are of a type. No index helps: it reads all

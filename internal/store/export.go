@@ -116,29 +116,26 @@ func (x Export) one(ctx context.Context, sql string, args ...any) (b []byte, err
 
 // Entries reads the entries from ≤ index < to in order, in parts, each by one short statement.
 func (x Export) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
-	return parts(from, func(at uint64) ([][]byte, uint64, error) {
+	return parts(from, func(at uint64) (part [][]byte, next uint64, err error) {
 		if at >= to {
 			return nil, at, nil
 		}
-		return x.entries(ctx, at, min(to, at+chunk))
-	})
-}
-
-func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, next uint64, err error) {
-	part, next = make([][]byte, 0, to-from), from
-	err = x.query(ctx, sqlExportEntries, []any{int64(x.ID), Number(from), Number(to)}, func(values []any) error {
-		index, ok1 := values[0].(int64)
-		entry, ok2 := values[1].([]byte)
-		if !ok1 || !ok2 || index != Number(next) {
-			return fmt.Errorf("%w: entry %d is missing, or its value is not bytes", errOdd, next)
+		end := min(to, at+chunk)
+		part, next = make([][]byte, 0, end-at), at
+		err = x.query(ctx, sqlExportEntries, []any{int64(x.ID), Number(at), Number(end)}, func(values []any) error {
+			index, ok1 := values[0].(int64)
+			entry, ok2 := values[1].([]byte)
+			if !ok1 || !ok2 || index != Number(next) {
+				return fmt.Errorf("%w: entry %d is missing, or its value is not bytes", errOdd, next)
+			}
+			part, next = append(part, entry), next+1
+			return nil
+		})
+		if err == nil && next < end {
+			err = fmt.Errorf("%w: entry %d is missing", errOdd, next)
 		}
-		part, next = append(part, entry), next+1
-		return nil
+		return part, next, err
 	})
-	if err == nil && next < to {
-		err = fmt.Errorf("%w: entry %d is missing", errOdd, next)
-	}
-	return part, next, err
 }
 
 // Cosigned reads the cosigned checkpoints of at least size in ascending order, each with the signature lines of the

@@ -70,13 +70,23 @@ func (c *Common) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) 
 
 // TakenSlots implements [ledger.Store].
 func (c *Common) TakenSlots(ctx context.Context, id ledger.ID, slots ...[32]byte) ([][32]byte, error) {
-	return stored(ctx, c.db.Query, SQLSlots, id, listOf(slots))
+	hashes := make([][]byte, len(slots)) // as a statement takes them
+	for i := range slots {
+		hashes[i] = slots[i][:]
+	}
+	return stored(ctx, c.db.Query, SQLSlots, id, hashes)
 }
 
 // Duplicate explains an append that a constraint refused: it returns a *ledger.DuplicateError with those key tags and
 // slots of the batch that stand in the ledger, or nil if none does. Other errors are of q.
 func Duplicate(ctx context.Context, q Query, id ledger.ID, b ledger.Batch) error {
-	tags, err := stored(ctx, q, SQLKeyTags, id, keyTags(b))
+	var keys [][]byte
+	for i := range b.Rows {
+		if b.Rows[i].Serial != 0 { // a commit
+			keys = append(keys, b.Rows[i].KeyTag[:])
+		}
+	}
+	tags, err := stored(ctx, q, SQLKeyTags, id, keys)
 	if err == nil {
 		var taken [][32]byte
 		slots, _ := Slots(b)
@@ -115,25 +125,6 @@ func stored(ctx context.Context, q Query, sql string, id ledger.ID, hashes [][]b
 		}
 	}
 	return found, nil
-}
-
-// keyTags returns the key tags of a batch in order.
-func keyTags(b ledger.Batch) (tags [][]byte) {
-	for i := range b.Rows {
-		if b.Rows[i].Serial != 0 { // a commit
-			tags = append(tags, b.Rows[i].KeyTag[:])
-		}
-	}
-	return tags
-}
-
-// listOf returns hashes as a statement takes them.
-func listOf(hashes [][32]byte) [][]byte {
-	all := make([][]byte, len(hashes))
-	for i := range hashes {
-		all[i] = hashes[i][:]
-	}
-	return all
 }
 
 // ByShuffles implements [ledger.Store].
