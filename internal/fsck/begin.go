@@ -151,7 +151,7 @@ func (s *source) readMark() {
 	if s.opts.Mark == "" {
 		return
 	}
-	c, err := sequencer.ReadMark(s.opts.Mark, s.keys...)
+	c, _, err := sequencer.ReadMark(s.opts.Mark, s.keys...)
 	switch {
 	case errors.Is(err, stops.NoMark):
 		s.say("this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")

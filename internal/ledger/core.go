@@ -71,9 +71,7 @@ type Shown struct {
 
 	Folded  atomic.Int64 // when memory last covered the store's newest entry, in the clock's elapsed nanoseconds
 	Writing atomic.Int64 // since when a batch is at the store, in nanoseconds since 1970; 0: none is
-
-	Edge sync.RWMutex // guards tree, which readers of partial tiles use
-	Tree *tree
+	Tree    *tree        // guards itself
 }
 
 // Life is how the goroutines of a ledger begin and end.

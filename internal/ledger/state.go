@@ -193,19 +193,18 @@ func (l *Core) OpenAt(ctx context.Context, size uint64) ([]rules.OpenRef, error)
 	if !Sleep(ctx, time.Until(o.next), nil) {
 		return nil, ctx.Err()
 	}
-	var fresh openList
 	var took time.Duration
 	err := l.Ask(ctx, func() {
 		_, begin := l.cfg.Clock()
-		fresh.size, fresh.list = l.memory.Head.Size, l.memory.State.OpenRefs()
+		o.size, o.list = l.memory.Head.Size, l.memory.State.OpenRefs()
 		_, end := l.cfg.Clock()
 		took = end - begin
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(fresh.list, func(a, b rules.OpenRef) int { return cmp.Compare(a.ID, b.ID) })
-	o.size, o.list, o.next = fresh.size, fresh.list, time.Now().Add(max(openEvery, openShare*took))
+	slices.SortFunc(o.list, func(a, b rules.OpenRef) int { return cmp.Compare(a.ID, b.ID) })
+	o.next = time.Now().Add(max(openEvery, openShare*took))
 	return o.list, nil
 }
 

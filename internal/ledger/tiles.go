@@ -155,10 +155,7 @@ func (l *Core) loadBundle(ctx context.Context, key tileKey) (*cachedTile, error)
 // tileData reads a tile from the right edge or from the store. If neither has it, it is a partial tile of durable
 // entries that are not folded here yet. Then it is computed from what is below it.
 func (l *Core) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	l.shown.Edge.RLock()
-	data, ok := l.shown.Tree.partial(t.L, t.N, t.W)
-	l.shown.Edge.RUnlock()
-	if ok {
+	if data, ok := l.shown.Tree.partial(t.L, t.N, t.W); ok {
 		return data, nil
 	}
 	data, err := l.cfg.Store.Tile(ctx, l.id, t.L, uint64(t.N))

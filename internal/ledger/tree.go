@@ -19,7 +19,9 @@ const (
 
 // tree is the right edge of a ledger's Merkle tree: the nodes of the tiles that are not full yet, by tlog's storage
 // index. Every new node, the root and the proofs of new entries can be computed from them, at any size of the ledger.
+// The sequencer's goroutine alone has it grow, and computes from it; leaf and partial are for any.
 type tree struct {
+	mu     sync.RWMutex
 	Size   int64
 	Nodes  map[int64]tlog.Hash
 	leaves []tlog.Hash // the newest leaf hashes; that of entry n is at n mod recentLeaves
@@ -56,6 +58,8 @@ func EdgeAt(under tlog.HashReader, size uint64) (*tree, error) {
 
 // leaf returns the leaf hash of a recent entry.
 func (t *tree) leaf(index int64) (h tlog.Hash, ok bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	if index < t.Known || index >= t.Size || index < t.Size-recentLeaves {
 		return h, false
 	}
@@ -128,6 +132,8 @@ func (g *Growth) Tiles() ([]Tile, error) {
 
 // Grow adds g, which is of this tree, and drops the nodes of the tiles that it made full.
 func (t *tree) Grow(g *Growth) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	full := g.full()
 	for i, h := range g.fresh {
 		t.Nodes[g.base+int64(i)] = h
@@ -148,6 +154,8 @@ func (t *tree) Grow(g *Growth) {
 
 // partial returns the first w hashes of a tile that is not full; false if the right edge does not have them all.
 func (t *tree) partial(level int, index int64, w int) ([]byte, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	data := make([]byte, 0, w*tlog.HashSize)
 	for i := range int64(w) {
 		h, ok := t.Nodes[tlog.StoredHashIndex(level*tileHeight, index<<tileHeight+i)]

@@ -21,9 +21,9 @@ func (w *Rounds) keepCosigned(h ledger.Head, from uint64) bool {
 	defer cancel()
 	var err error
 	if from > 0 {
-		err = l.cfg.Store.PutHandover(ctx, l.id, h, from)
+		err = l.cfg.Store.PutHandover(ctx, l.ID(), h, from)
 	} else {
-		err = l.cfg.Store.PutCosigned(ctx, l.id, h)
+		err = l.cfg.Store.PutCosigned(ctx, l.ID(), h)
 	}
 	if errors.Is(err, ledger.ErrExists) || errors.Is(err, ledger.ErrStale) { // another daemon was first
 		return w.followCosigned()
@@ -69,7 +69,7 @@ func (w *Rounds) CosignedAtMost(ctx context.Context, size uint64) (ledger.Head, 
 	}
 	size = min(size, w.l.Head().Size) // a checkpoint above it may be under another key
 	for range MaxUnheld {
-		h, err := w.l.cfg.Store.CosignedAtMost(ctx, w.l.id, size)
+		h, err := w.l.cfg.Store.CosignedAtMost(ctx, w.l.ID(), size)
 		if err != nil {
 			return ledger.Head{}, ledger.Unavailable(err)
 		}
@@ -92,7 +92,7 @@ func (w *Rounds) FirstCosigned(ctx context.Context, index uint64) (ledger.Head, 
 		return ledger.Head{}, ledger.ErrNotFound
 	}
 	looked, newest := 0, w.l.Head().Size
-	for h, err := range w.l.cfg.Store.CosignedFrom(ctx, w.l.id, index+1) {
+	for h, err := range w.l.cfg.Store.CosignedFrom(ctx, w.l.ID(), index+1) {
 		if err != nil {
 			return ledger.Head{}, ledger.Unavailable(err)
 		}
@@ -175,7 +175,7 @@ func (w *Rounds) BestHead(ctx context.Context, index uint64) (ledger.Head, error
 	newest, best := w.l.Head().Size, ledger.Head{}
 	from, checked := index+1, 0
 	for _, n := range []int{firstLateRows, lateRows} {
-		rows, err := w.l.cfg.Store.LateFrom(ctx, w.l.id, from, n)
+		rows, err := w.l.cfg.Store.LateFrom(ctx, w.l.ID(), from, n)
 		if err != nil {
 			return ledger.Head{}, ledger.Unavailable(fmt.Errorf("reading late checkpoints: %w", err))
 		}

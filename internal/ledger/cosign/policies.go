@@ -18,7 +18,6 @@ import (
 type core struct {
 	*ledger.Core
 	cfg   ledger.Config
-	id    ledger.ID
 	shown *ledger.Shown
 	life  *ledger.Life
 }
@@ -132,7 +131,7 @@ func (p *policyHistory) nextHandover(from uint64) (ledger.Head, bool) {
 	ctx, cancel := context.WithTimeout(p.l.life.Running, ledger.StoreTimeout)
 	defer cancel()
 	head := p.l.Head()
-	for h, err := range p.l.cfg.Store.CosignedFrom(ctx, p.l.id, from) {
+	for h, err := range p.l.cfg.Store.CosignedFrom(ctx, p.l.ID(), from) {
 		if err != nil || h.Size > head.Size {
 			break
 		}

@@ -19,7 +19,7 @@ import (
 // New returns what asks the witnesses of the ledger's policies. There may be none.
 func New(of *ledger.Core, cfg ledger.Config, shown *ledger.Shown, life *ledger.Life, keys func() []note.Verifier,
 	alarm func(audit.Alarm, string), stop func()) (*Rounds, error) {
-	l := &core{of, cfg, of.ID(), shown, life}
+	l := &core{of, cfg, shown, life}
 	policies, err := newPolicyHistory(l)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,8 @@ func New(of *ledger.Core, cfg ledger.Config, shown *ledger.Shown, life *ledger.L
 		policies: policies, raise: alarm, stop: stop}
 	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
 	w.late.asked = make(map[string]time.Time)
-	w.gateway = gateway.New(l.life.Running, witnessedLog{l, keys}, w.ReachWitness, w.heard)
+	log := gateway.Log{Origin: cfg.Info.Origin, Keys: keys, Prove: l.prove, Reach: of.Reach, Extends: l.extends}
+	w.gateway = gateway.New(l.life.Running, log, w.ReachWitness, w.heard)
 	w.learn()
 	if w.policies.shown.Load().Ask() && l.cfg.Witness == nil {
 		return nil, errors.New("the ledger has witnesses, and there is no way to reach them")
@@ -260,7 +261,7 @@ func (w *Rounds) offer(head ledger.Head, slow []trust.Witness) error {
 	}
 	ctx, cancel := context.WithTimeout(l.life.Running, ledger.StoreTimeout)
 	defer cancel()
-	rows, err := l.cfg.Store.NewestLate(ctx, l.id, lateRows)
+	rows, err := l.cfg.Store.NewestLate(ctx, l.ID(), lateRows)
 	if err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (w *Rounds) offer(head ledger.Head, slow []trust.Witness) error {
 	}
 	ctx, cancel = context.WithTimeout(l.life.Running, ledger.StoreTimeout)
 	defer cancel()
-	if err := l.cfg.Store.PutLate(ctx, l.id, head); err != nil && !errors.Is(err, ledger.ErrExists) {
+	if err := l.cfg.Store.PutLate(ctx, l.ID(), head); err != nil && !errors.Is(err, ledger.ErrExists) {
 		return err
 	}
 	t.size = head.Size

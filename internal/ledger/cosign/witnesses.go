@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -80,17 +79,9 @@ func (w *Rounds) mayAsk(one trust.Witness) error {
 	return w.l.cfg.MayAsk(w.l.Genesis(), one)
 }
 
-// witnessedLog is the ledger as a gateway.Log.
-type witnessedLog struct {
-	*core
-	keys func() []note.Verifier // under which a checkpoint that a witness shows is evidence of another history
-}
-
-func (w witnessedLog) Origin() string        { return w.cfg.Info.Origin }
-func (w witnessedLog) Keys() []note.Verifier { return w.keys() }
-
-func (w witnessedLog) Prove(ctx context.Context, old uint64, head ledger.Head) ([]tlog.Hash, error) {
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.OwnTiles(ctx))
+// prove is that of gateway.Log.
+func (l *core) prove(ctx context.Context, old uint64, head ledger.Head) ([]tlog.Hash, error) {
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.OwnTiles(ctx))
 	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
 	if err != nil {
 		return nil, fmt.Errorf("proving that size %d extends size %d: %w", head.Size, old, err)
@@ -98,8 +89,8 @@ func (w witnessedLog) Prove(ctx context.Context, old uint64, head ledger.Head) (
 	return proof, nil
 }
 
-func (w witnessedLog) Extends(ctx context.Context, c audit.Checkpoint) (bool, error) {
-	return w.Core.Extends(ctx, w.Head(), c)
+func (l *core) extends(ctx context.Context, c audit.Checkpoint) (bool, error) {
+	return l.Extends(ctx, l.Head(), c)
 }
 
 // trialRounds is how many rounds the quorum of a new policy may take. overtakenRounds is how many it may take if the

@@ -106,7 +106,7 @@ func (l *Ledger) resume(ctx context.Context) (resumed bool) {
 // readMark reads the high-water mark, if there is one. This daemon has the lock of the file, so
 // no other daemon raises the mark any more. The next write goes to the other slot.
 func (l *Ledger) readMark() error {
-	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
+	seen, in, err := ReadMark(l.cfg.Mark, l.markKeys()...)
 	if errors.Is(err, stops.NoMark) {
 		return nil
 	}

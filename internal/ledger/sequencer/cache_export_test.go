@@ -40,7 +40,7 @@ type Known struct {
 // Remember starts a daemon up to where it would begin to write.
 func Remember(ctx context.Context, cfg ledger.Config) (*Known, error) {
 	cfg.SetDefaults()
-	l := &Ledger{cfg: cfg, id: ledger.IDOf(cfg.Info.Origin)}
+	l := &Ledger{cfg: cfg}
 	l.Core, l.memory, l.shown, l.life = ledger.NewCore(cfg, nil)
 	l.life.Running = ctx
 	l.cache = &caching{l: l, due: make(chan struct{}, 1)}

@@ -25,7 +25,7 @@ func (l *Ledger) write(d *draft) (again []*ledger.Request) {
 	for unknown := false; ; {
 		began := time.Now()
 		l.shown.Writing.Store(began.UnixNano())
-		err := l.cfg.Store.Append(context.Background(), l.id, l.memory.Head, d.batch)
+		err := l.cfg.Store.Append(context.Background(), l.ID(), l.memory.Head, d.batch)
 		l.shown.Writing.Store(0)
 		switch {
 		case err == nil:
@@ -94,9 +94,7 @@ func (l *Ledger) landed(d *draft) {
 		}
 		proofs[i] = audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: d.batch.Head.Checkpoint}
 	}
-	l.shown.Edge.Lock()
 	l.shown.Tree.Grow(d.growth)
-	l.shown.Edge.Unlock()
 	l.memory.Head = d.batch.Head
 	if starts(&d.requests[0].Proposal) {
 		l.instance = d.batch.Rows[0].Index
@@ -196,7 +194,7 @@ func (l *Ledger) behind(d *draft, duplicate *ledger.DuplicateError) (again []*le
 // whether the first checkpoint above its first entry is the draft's own. Rows would not tell:
 // another daemon's batch can begin with the same bytes.
 func (l *Ledger) isStored(ctx context.Context, d *draft) (bool, error) {
-	head, err := l.cfg.Store.Head(ctx, l.id)
+	head, err := l.cfg.Store.Head(ctx, l.ID())
 	if err != nil {
 		return false, fmt.Errorf("reading the head: %w", err)
 	}
@@ -204,7 +202,7 @@ func (l *Ledger) isStored(ctx context.Context, d *draft) (bool, error) {
 	if head.Size <= first {
 		return false, nil
 	}
-	stored, err := l.cfg.Store.CheckpointAfter(ctx, l.id, first)
+	stored, err := l.cfg.Store.CheckpointAfter(ctx, l.ID(), first)
 	if err != nil {
 		return false, fmt.Errorf("reading the checkpoint after entry %d: %w", first, err)
 	}
@@ -214,7 +212,7 @@ func (l *Ledger) isStored(ctx context.Context, d *draft) (bool, error) {
 // catchUp folds what other daemons wrote, in steps from one of their checkpoints to a later
 // one. Each is checked before it counts.
 func (l *Ledger) catchUp(ctx context.Context) error {
-	newest, err := l.cfg.Store.Head(ctx, l.id)
+	newest, err := l.cfg.Store.Head(ctx, l.ID())
 	if err != nil {
 		return fmt.Errorf("reading the head: %w", err)
 	}
@@ -228,7 +226,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 		step, cancel := context.WithTimeout(context.Background(), ledger.StoreTimeout)
 		next := newest
 		if last = l.memory.Head.Size+loadChunk >= newest.Size; !last {
-			next, err = l.cfg.Store.CheckpointAfter(step, l.id, l.memory.Head.Size+loadChunk-1)
+			next, err = l.cfg.Store.CheckpointAfter(step, l.ID(), l.memory.Head.Size+loadChunk-1)
 		}
 		if err == nil {
 			err = l.advance(step, next)

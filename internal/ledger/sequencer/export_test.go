@@ -19,7 +19,7 @@ func (l *Ledger) MarkIsSynced() bool {
 
 // MarkSize returns the size that a mark file has.
 func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
-	c, _, err := readMark(path, keys...)
+	c, _, err := ReadMark(path, keys...)
 	return c.Size, err
 }
 

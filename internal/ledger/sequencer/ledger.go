@@ -29,7 +29,6 @@ import (
 type Ledger struct {
 	*ledger.Core
 	cfg    ledger.Config // unchanged after Open
-	id     ledger.ID     // unchanged
 	memory *ledger.Memory
 	shown  *ledger.Shown
 	life   *ledger.Life
@@ -115,11 +114,6 @@ type appends struct {
 	landed, lost, duplicate, failed, unknown, most atomic.Uint64
 }
 
-func (a *appends) read() ledger.Appends {
-	return ledger.Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
-		Failed: a.failed.Load(), Unknown: a.unknown.Load(), Most: a.most.Load()}
-}
-
 // Checkpoint returns the checkpoint to publish: the newest cosigned one, if there is one and
 // the policy in force asks for witnesses, and otherwise the newest signed one.
 func (l *Ledger) Checkpoint() []byte {
@@ -131,8 +125,10 @@ func (l *Ledger) Checkpoint() []byte {
 
 // Live returns counts for metrics.
 func (l *Ledger) Live() ledger.Live {
-	live := *l.live.Load()
-	live.Cosigned, live.Appends = l.CosignedSize(), l.appends.read()
+	live, a := *l.live.Load(), &l.appends
+	live.Cosigned = l.CosignedSize()
+	live.Appends = ledger.Appends{Landed: a.landed.Load(), Lost: a.lost.Load(), Duplicate: a.duplicate.Load(),
+		Failed: a.failed.Load(), Unknown: a.unknown.Load(), Most: a.most.Load()}
 	return live
 }
 

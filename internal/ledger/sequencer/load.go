@@ -23,7 +23,7 @@ const loadChunk = 4096
 // it into the tree. The root of the tree must be the one in the stored head.
 func (l *Ledger) load(ctx context.Context) error {
 	l.cfg.Step("the database, which is asked for the head of the ledger")
-	head, err := l.cfg.Store.Head(ctx, l.id)
+	head, err := l.cfg.Store.Head(ctx, l.ID())
 	if err != nil {
 		return fmt.Errorf("reading the head: %w", err)
 	}
@@ -127,7 +127,7 @@ func (l *Ledger) restoreFrom(ctx context.Context, head ledger.Head, file *os.Fil
 // ErrFrozen.
 func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leaves []tlog.Hash, err error) {
 	next := from
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
+	for row, err := range l.cfg.Store.Rows(ctx, l.ID(), from, to) {
 		if err != nil {
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
@@ -166,8 +166,6 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 		return err
 	}
 	l.memory.State.Commit()
-	l.shown.Edge.Lock()
-	defer l.shown.Edge.Unlock()
 	l.shown.Tree.Grow(g)
 	return nil
 }
@@ -183,9 +181,7 @@ func (l *Ledger) advance(ctx context.Context, head ledger.Head) error {
 	}
 	l.memory.State.Commit()
 	l.showKeys()
-	l.shown.Edge.Lock()
 	l.shown.Tree.Grow(g)
-	l.shown.Edge.Unlock()
 	l.memory.Head = head
 	return nil
 }

@@ -37,9 +37,10 @@ type mark struct {
 
 const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645 (an origin has 128)
 
-// readMark returns the newest checkpoint of a mark file that one of keys signed, and its
-// slot. A file without such a checkpoint is damaged, which is an error.
-func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
+// ReadMark returns the newest checkpoint of a mark file that one of keys signed, and its slot. A file without such a
+// checkpoint is damaged, which is an error; without a file it is a stops.NoMark. The daemon whose mark it is may be
+// running.
+func ReadMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
 		return newest, 0, fmt.Errorf("%w (%s)", stops.NoMark, path)
@@ -59,13 +60,6 @@ func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in i
 			filepath.Base(path))
 	}
 	return newest, in, nil
-}
-
-// ReadMark returns the newest checkpoint of a high-water mark file that one of keys signed.
-// The daemon whose mark it is may be running. stops.NoMark is matched if there is no file.
-func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
-	c, _, err := readMark(path, keys...)
-	return c, err
 }
 
 // openMark opens the mark file, or makes one. The first write goes to slot 0.

@@ -51,7 +51,7 @@ func TestMark(t *testing.T) {
 	t.Parallel()
 	signer, key := testSigner(t)
 	path := filepath.Join(t.TempDir(), "mark")
-	if _, _, err := readMark(path, key); !errors.Is(err, stops.NoMark) {
+	if _, _, err := ReadMark(path, key); !errors.Is(err, stops.NoMark) {
 		t.Fatalf("reading no file: %v", err)
 	}
 	m, err := openMark(path)
@@ -66,7 +66,7 @@ func TestMark(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Another process sees it at once, before any sync.
-		if c, _, err := readMark(path, key); err != nil || c.Size != size || c.Origin != testOrigin {
+		if c, _, err := ReadMark(path, key); err != nil || c.Size != size || c.Origin != testOrigin {
 			t.Fatalf("after writing size %d: %+v, %v", size, c, err)
 		}
 	}
@@ -95,14 +95,14 @@ func TestMark(t *testing.T) {
 		if err := os.WriteFile(damaged, c.damage(append([]byte(nil), b...)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := readMark(damaged, key)
+		got, _, err := ReadMark(damaged, key)
 		if (err != nil) != (c.want == 0) || got.Size != c.want {
 			t.Errorf("%s: size %d, %v; want %d", name, got.Size, err, c.want)
 		}
 	}
 
 	_, otherKey := testSigner(t)
-	if _, _, err := readMark(path, otherKey); err == nil {
+	if _, _, err := ReadMark(path, otherKey); err == nil {
 		t.Error("a mark signed by another key was accepted")
 	}
 	if _, err := os.Stat(path); err != nil {

@@ -18,7 +18,7 @@ import (
 // extends everything that was seen, and Ready says why.
 func Open(ctx context.Context, cfg ledger.Config) (*Ledger, error) {
 	cfg.SetDefaults()
-	l := &Ledger{cfg: cfg, id: ledger.IDOf(cfg.Info.Origin), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}}
+	l := &Ledger{cfg: cfg, clock: clock{read: cfg.Clock, limit: cfg.ClockStep}}
 	l.Core, l.memory, l.shown, l.life = ledger.NewCore(cfg, l.readNewer)
 	if cfg.AdoptHead != "" {
 		if err := audit.CheckReason(cfg.AdoptHead); err != nil {

@@ -218,7 +218,7 @@ func (l *Ledger) checkHandovers(ctx context.Context, head ledger.Head, keys *tru
 		if k.Index < from {
 			continue
 		}
-		first, err := l.cfg.Store.CheckpointAfter(ctx, l.id, k.Index)
+		first, err := l.cfg.Store.CheckpointAfter(ctx, l.ID(), k.Index)
 		if err != nil {
 			return fmt.Errorf("reading the checkpoint after entry %d: %w", k.Index, err)
 		}

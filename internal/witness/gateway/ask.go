@@ -103,7 +103,7 @@ var errShown = errors.New("the witness shows nothing under this ledger's key")
 
 // shown returns the newest checkpoint that a witness shows. It is an error if no key of the log signed it.
 func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, error) {
-	signed, err := q.witness.Latest(ctx, g.log.Origin())
+	signed, err := q.witness.Latest(ctx, g.log.Origin)
 	if err != nil {
 		return audit.Checkpoint{}, err
 	}

@@ -44,17 +44,17 @@ type Head struct {
 }
 
 // Log is what the gateway asks of the log whose heads it sends.
-type Log interface {
-	Origin() string
+type Log struct {
+	Origin string
 	// Keys are the keys under which a checkpoint is evidence of another history.
-	Keys() []note.Verifier
+	Keys func() []note.Verifier
 	// Prove proves that head extends the log's first old entries.
-	Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error)
+	Prove func(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error)
 	// Reach returns the size of the log. If that is known below size here, it first reads what
 	// other writers of the log added.
-	Reach(ctx context.Context, size uint64) (uint64, error)
+	Reach func(ctx context.Context, size uint64) (uint64, error)
 	// Extends reports whether the log extends a checkpoint of at least one entry.
-	Extends(ctx context.Context, c audit.Checkpoint) (bool, error)
+	Extends func(ctx context.Context, c audit.Checkpoint) (bool, error)
 }
 
 // Address is where a witness is asked. A policy that waits or is tried may have another address
@@ -188,12 +188,10 @@ func (g *Gateway) Cosign(ctx context.Context, head Head, ask []trust.Witness, qu
 func (g *Gateway) send(head Head, ask []trust.Witness, c *call) (sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	asked := make(map[Address]bool)
 	lines := make(map[place][]trust.Witness)
 	for _, one := range ask {
-		if at := AddressOf(one); !asked[at] {
-			asked[at] = true
-			p := place{one.Key.Name(), one.URL}
+		p := place{one.Key.Name(), one.URL}
+		if !slices.ContainsFunc(lines[p], func(w trust.Witness) bool { return w.VKey == one.VKey }) {
 			lines[p] = append(lines[p], one)
 		}
 	}

@@ -169,11 +169,6 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// noHistory is a log of which no proof is asked.
-type noHistory struct{ gateway.Log }
-
-func (noHistory) Prove(context.Context, uint64, gateway.Head) ([]tlog.Hash, error) { return nil, nil }
-
 // TestOneQuestionForTwoKeys: a witness with two keys gets one request for a head, and its answer counts for each of its
 // lines. A key that it has no more is missed, and the other line counts.
 func TestOneQuestionForTwoKeys(t *testing.T) {
@@ -212,7 +207,8 @@ func TestOneQuestionForTwoKeys(t *testing.T) {
 	}
 	var mu sync.Mutex
 	said := make(map[string]error)
-	g := gateway.New(t.Context(), noHistory{}, witness.Reach, func(a gateway.Answer) {
+	noHistory := gateway.Log{Prove: func(context.Context, uint64, gateway.Head) ([]tlog.Hash, error) { return nil, nil }}
+	g := gateway.New(t.Context(), noHistory, witness.Reach, func(a gateway.Answer) {
 		mu.Lock()
 		defer mu.Unlock()
 		said[a.Witness.Name] = a.Err
