@@ -11,7 +11,6 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/ledger"
-	"shuffled/internal/witness/gateway"
 )
 
 // core is the ledger that is witnessed, with its parts.
@@ -21,6 +20,13 @@ type core struct {
 	shown *ledger.Shown
 	life  *ledger.Life
 }
+
+// address is where a witness is asked. A policy that waits or is tried may have another address for the same witness;
+// then it is asked at both.
+type address string
+
+// addressOf returns the address that a policy has for a witness.
+func addressOf(w trust.Witness) address { return address(w.VKey + " " + w.URL) }
 
 // policyHistory follows which policy governs: an entry brings a policy, and a stored checkpoint lets it take over. It
 // belongs to the goroutine of Rounds.run; any goroutine may read shown.
@@ -49,10 +55,10 @@ func (p *policyHistory) open() []*trust.Policy {
 // witnesses returns the witnesses of the policy in force and of the policies that wait, each
 // once for each of its addresses.
 func (p *policyHistory) witnesses() (all []trust.Witness) {
-	seen := make(map[gateway.Address]bool)
+	seen := make(map[address]bool)
 	for _, policy := range p.open() {
 		for _, one := range policy.Witnesses {
-			if at := gateway.AddressOf(one); !seen[at] {
+			if at := addressOf(one); !seen[at] {
 				seen[at] = true
 				all = append(all, one)
 			}

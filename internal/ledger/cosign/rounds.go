@@ -26,7 +26,7 @@ func New(of *ledger.Core, cfg ledger.Config, shown *ledger.Shown, life *ledger.L
 	}
 	w := &Rounds{l: l, news: make(chan struct{}, 1), settled: make(chan struct{}), rounds: make(chan *round, 1),
 		policies: policies, raise: alarm, stop: stop}
-	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
+	w.roll.l, w.roll.doubts = l, make(map[address]*gateway.Contradiction)
 	w.late.asked = make(map[string]time.Time)
 	log := gateway.Log{Origin: cfg.Info.Origin, Keys: keys, Prove: l.prove, Reach: of.Reach, Extends: l.extends}
 	w.gateway = gateway.New(l.life.Running, log, w.ReachWitness, w.heard)

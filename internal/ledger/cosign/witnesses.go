@@ -197,8 +197,8 @@ type roll struct {
 	l *core
 
 	mu       sync.Mutex
-	contacts []*contact                                 // each at one address
-	doubts   map[gateway.Address]*gateway.Contradiction // of witnesses that have seen another history
+	contacts []*contact                         // each at one address
+	doubts   map[address]*gateway.Contradiction // of witnesses that have seen another history
 }
 
 // call makes these the witnesses that are asked. If a witness that is no longer asked doubts,
@@ -209,7 +209,7 @@ func (r *roll) call(named []trust.Witness) {
 	before := r.contacts
 	r.contacts = nil
 	for _, one := range named {
-		a := find(before, gateway.AddressOf(one))
+		a := find(before, addressOf(one))
 		if a == nil {
 			a = &contact{witness: one, err: errors.New("not asked yet")}
 		}
@@ -223,8 +223,8 @@ func (r *roll) call(named []trust.Witness) {
 }
 
 // find returns the witness at an address, nil for none.
-func find(list []*contact, at gateway.Address) *contact {
-	i := slices.IndexFunc(list, func(a *contact) bool { return gateway.AddressOf(a.witness) == at })
+func find(list []*contact, at address) *contact {
+	i := slices.IndexFunc(list, func(a *contact) bool { return addressOf(a.witness) == at })
 	if i < 0 {
 		return nil
 	}
@@ -242,23 +242,22 @@ func (r *roll) doubted() bool {
 func (r *roll) doubters(of []trust.Witness) []trust.Witness {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(of, func(one trust.Witness) bool { return r.doubts[gateway.AddressOf(one)] == nil })
+	return slices.DeleteFunc(of, func(one trust.Witness) bool { return r.doubts[addressOf(one)] == nil })
 }
 
 // note takes in what a witness said. A witness that cosigns doubts no more.
 func (r *roll) note(a gateway.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := gateway.AddressOf(a.Witness)
+	at := addressOf(a.Witness)
 	one := find(r.contacts, at)
 	if one == nil {
 		return
 	}
-	var doubt *gateway.Contradiction
 	if one.err = a.Err; a.Err == nil {
 		one.size = a.Size
 		delete(r.doubts, at)
-	} else if errors.As(a.Err, &doubt) {
+	} else if doubt, ok := errors.AsType[*gateway.Contradiction](a.Err); ok {
 		r.doubts[at] = doubt
 	}
 	r.tell(one)
@@ -271,7 +270,7 @@ func (w *Rounds) Doubt(ctx context.Context, head ledger.Head) *gateway.Contradic
 	r.mu.Lock()
 	doubts := maps.Clone(r.doubts)
 	r.mu.Unlock()
-	for _, at := range slices.SortedFunc(maps.Keys(doubts), gateway.Address.Compare) {
+	for _, at := range slices.Sorted(maps.Keys(doubts)) {
 		c := doubts[at]
 		if c.Seen == nil {
 			return c

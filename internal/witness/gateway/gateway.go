@@ -5,11 +5,9 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -55,18 +53,6 @@ type Log struct {
 	Reach func(ctx context.Context, size uint64) (uint64, error)
 	// Extends reports whether the log extends a checkpoint of at least one entry.
 	Extends func(ctx context.Context, c audit.Checkpoint) (bool, error)
-}
-
-// Address is where a witness is asked. A policy that waits or is tried may have another address
-// for the same witness; then it is asked at both.
-type Address struct{ VKey, URL string }
-
-// AddressOf returns the address that a policy has for a witness.
-func AddressOf(w trust.Witness) Address { return Address{w.VKey, w.URL} }
-
-// Compare orders addresses.
-func (a Address) Compare(b Address) int {
-	return cmp.Or(strings.Compare(a.VKey, b.VKey), strings.Compare(a.URL, b.URL))
 }
 
 // Answer is what one witness said of one head.
@@ -242,25 +228,18 @@ func (c *call) answered() {
 	}
 }
 
-// next takes the next question of a member. If there is none, the member is no longer busy.
-func (g *Gateway) next(m *member) (q question, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(m.queue) == 0 || g.running.Err() != nil {
-		m.busy = false
-		return q, false
-	}
-	q, m.queue = m.queue[0], m.queue[1:]
-	return q, true
-}
-
-// serve asks a member its questions, one after another.
+// serve asks a member its questions, one after another. If there is none, the member is no longer busy.
 func (g *Gateway) serve(m *member) {
 	for {
-		q, ok := g.next(m)
-		if !ok {
+		g.mu.Lock()
+		if len(m.queue) == 0 || g.running.Err() != nil {
+			m.busy = false
+			g.mu.Unlock()
 			return
 		}
+		q := m.queue[0]
+		m.queue = m.queue[1:]
+		g.mu.Unlock()
 		ctx, cancel := context.WithTimeout(g.running, Timeout)
 		lines, err := g.ask(ctx, m, q)
 		cancel()
@@ -269,7 +248,13 @@ func (g *Gateway) serve(m *member) {
 		}
 		answers := make([]Answer, 0, len(q.lines))
 		for _, one := range q.lines {
-			a := newAnswer(one, q.head.Size, lines, err)
+			a := Answer{Witness: one, Size: q.head.Size, Err: err}
+			i := slices.IndexFunc(lines, func(line string) bool { return SignerOf(line) == Signer(one.Key) })
+			if i >= 0 {
+				a.line = lines[i]
+			} else if err == nil {
+				a.Err = fmt.Errorf("the answer has no cosignature of the key %s", Signer(one.Key))
+			}
 			g.heard(a)
 			answers = append(answers, a)
 		}
@@ -278,21 +263,6 @@ func (g *Gateway) serve(m *member) {
 		q.call.answered()
 		g.mu.Unlock()
 	}
-}
-
-// newAnswer returns what a witness said for one of its lines.
-func newAnswer(one trust.Witness, size uint64, lines []string, err error) Answer {
-	a := Answer{Witness: one, Size: size, Err: err}
-	if err != nil {
-		return a
-	}
-	i := slices.IndexFunc(lines, func(line string) bool { return SignerOf(line) == Signer(one.Key) })
-	if i < 0 {
-		a.Err = fmt.Errorf("the answer has no cosignature of the key %s", Signer(one.Key))
-	} else {
-		a.line = lines[i]
-	}
-	return a
 }
 
 // Moved: another writer of the log asked the witness first. The witness has cosigned a

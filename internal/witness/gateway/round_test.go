@@ -207,8 +207,8 @@ func TestOneQuestionForTwoKeys(t *testing.T) {
 	}
 	var mu sync.Mutex
 	said := make(map[string]error)
-	noHistory := gateway.Log{Prove: func(context.Context, uint64, gateway.Head) ([]tlog.Hash, error) { return nil, nil }}
-	g := gateway.New(t.Context(), noHistory, witness.Reach, func(a gateway.Answer) {
+	noProof := func(context.Context, uint64, gateway.Head) ([]tlog.Hash, error) { return nil, nil }
+	g := gateway.New(t.Context(), gateway.Log{Prove: noProof}, witness.Reach, func(a gateway.Answer) {
 		mu.Lock()
 		defer mu.Unlock()
 		said[a.Witness.Name] = a.Err
