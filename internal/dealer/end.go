@@ -2,6 +2,7 @@ package dealer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,10 +32,7 @@ func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record.R
 	}
 	above, lost, err := d.ancestors(ctx, r)
 	defer wipeAll(above)
-	if err == nil {
-		err = lost
-	}
-	if err != nil {
+	if err := cmp.Or(err, lost); err != nil {
 		return nil, err
 	}
 	return d.appendEnd(ctx, actor, tapeOf{r, tape}, above, req, before...)
