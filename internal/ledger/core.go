@@ -35,9 +35,22 @@ type Core struct {
 	foldNewer func(context.Context) error // has the sequencer's goroutine fold what other daemons wrote
 
 	refreshes singleflight.Group // for readers of what other daemons wrote
-	open      openList           // for recall
-	tables    tableNames
-	handovers sync.Map // first receipts of signing keys by the index of their entries; they never change
+	handovers sync.Map           // first receipts of signing keys by the index of their entries; they never change
+
+	// For recall, a list of open shuffles. The list does not change once it is made. The goroutine that has turn owns
+	// the other fields.
+	open struct {
+		turn *semaphore.Weighted // of 1
+		size uint64              // of the ledger, when the list was made
+		next time.Time           // when the next may be made
+		list []rules.OpenRef
+	}
+	// The names of all tables, sorted. Tables are never removed, so that the list is made again only if there are more
+	// tables. The goroutine that has turn owns names.
+	tables struct {
+		turn  *semaphore.Weighted // of 1
+		names []string            // a list does not change once it is made
+	}
 }
 
 // NewCore returns the core of a ledger with its parts, for the sequencer alone.
@@ -80,7 +93,7 @@ type Life struct {
 	Asks  chan func()     // functions to run on the sequencer's goroutine
 	Done  chan struct{}   // closed by the sequencer's goroutine when it ends
 	Once  sync.Once       // of Close
-	Group sync.WaitGroup  // of attend, caching.run and mark.syncEvery
+	Group sync.WaitGroup  // of attend, writeCaches and mark.syncEvery
 
 	Running context.Context    // ended by Close
 	Cancel  context.CancelFunc // of running
@@ -171,22 +184,6 @@ func (m *Moved) Next() <-chan struct{} {
 // Changed returns a channel that is closed when there is a newer head, of this daemon or of
 // another, or a newer cosigned head. A head from before the call does not close it.
 func (l *Core) Changed() <-chan struct{} { return l.shown.Moved.Next() }
-
-// openList is a list of open shuffles. The list does not change once it is made. The goroutine
-// that has turn owns the other fields.
-type openList struct {
-	turn *semaphore.Weighted // of 1
-	size uint64              // of the ledger, when the list was made
-	next time.Time           // when the next may be made
-	list []rules.OpenRef
-}
-
-// tableNames has the names of all tables, sorted. Tables are never removed, so that the list is
-// made again only if there are more tables. The goroutine that has turn owns names.
-type tableNames struct {
-	turn  *semaphore.Weighted // of 1
-	names []string            // a list does not change once it is made
-}
 
 // Elapsed is the monotonic time of the ledger's clock.
 func (l *Core) Elapsed() time.Duration {

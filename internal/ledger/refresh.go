@@ -75,11 +75,9 @@ func (l *Core) cover(ctx context.Context, index uint64) error {
 
 // reachTile is reachEntry for every hash of a tile.
 func (l *Core) reachTile(ctx context.Context, t tlog.Tile) error {
-	if t.H != tileHeight || t.L < 0 || t.L > 7 || t.N < 0 || t.W < 1 || t.W > tileWidth {
+	if t.H != tileHeight || t.L < 0 || t.L > 7 || t.N < 0 || t.W < 1 || t.W > tileWidth ||
+		t.N > math.MaxInt64>>((t.L+1)*tileHeight)-1 { // no ledger is as long
 		return ErrNotFound
-	}
-	if t.N > math.MaxInt64>>((t.L+1)*tileHeight)-1 {
-		return ErrNotFound // no ledger is as long
 	}
 	hashes := uint64(t.N)*tileWidth + uint64(t.W) // in the tile's level
 	return l.ReachEntry(ctx, hashes<<(t.L*tileHeight)-1)

@@ -54,43 +54,44 @@ func cacheKey(s note.Signer) ([]byte, error) {
 
 var errCacheMAC = errors.New("the cache was not written under the signing key of the stored head, or was changed")
 
-// run writes caches until the ledger is closed.
-func (c *caching) run() {
+// writeCaches writes caches until the ledger is closed, on a goroutine of its own.
+func (l *Ledger) writeCaches() {
 	for {
 		select {
-		case <-c.l.life.Running.Done():
+		case <-l.life.Running.Done():
 			return
-		case <-c.due:
+		case <-l.cacheDue:
 		}
-		if err := c.write(); err != nil && c.l.life.Running.Err() == nil {
-			c.l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer", "error", err)
+		if err := l.writeCache(); err != nil && l.life.Running.Err() == nil {
+			l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer", "error", err)
 		}
 	}
 }
 
-// wake has a cache written if one is due. It runs on the sequencer's goroutine, when a head is published.
-func (c *caching) wake() {
-	l := c.l
-	next := c.size + max(l.cfg.CacheEvery, uint64(l.memory.State.OpenCount()/2))
-	rotated := c.size > 0 && c.key != string(l.memory.State.SigningKey())
+// wakeCache has a cache written if one is due: after every Config.CacheEvery entries, or after half as many entries as
+// there are open shuffles if that is more. So the cost of an entry does not grow with the open shuffles. It runs on the
+// sequencer's goroutine, when a head is published.
+func (l *Ledger) wakeCache() {
+	next := l.cachedSize + max(l.cfg.CacheEvery, uint64(l.memory.State.OpenCount()/2))
+	rotated := l.cachedSize > 0 && l.cachedKey != string(l.memory.State.SigningKey())
 	if !l.begun() || l.memory.State.Size() < next && !rotated {
 		return
 	}
 	select {
-	case c.due <- struct{}{}:
+	case l.cacheDue <- struct{}{}:
 	default:
 	}
 }
 
-// write copies the state and replaces the cache with the copy.
-func (c *caching) write() error {
-	l := c.l
+// writeCache copies the state, one piece at a time on the sequencer's goroutine, and replaces the cache with the copy.
+// If the daemon stops in between, the cache from before stays.
+func (l *Ledger) writeCache() error {
 	var from *rules.Copy
 	var header cacheHeader
 	var saved *rules.Saved
 	var s note.Signer
 	err := l.Ask(l.life.Running, func() {
-		c.size, c.key = l.memory.Head.Size, string(l.memory.State.SigningKey())
+		l.cachedSize, l.cachedKey = l.memory.Head.Size, string(l.memory.State.SigningKey())
 		if s = l.signer(l.shown.Keys.Load().InForce()[0].Key); s != nil {
 			header = cacheHeader{l.shown.GenesisHash, l.memory.Head.Size, l.memory.Head.Root}
 			from, saved = l.memory.State.Copy()

@@ -40,10 +40,9 @@ type Known struct {
 // Remember starts a daemon up to where it would begin to write.
 func Remember(ctx context.Context, cfg ledger.Config) (*Known, error) {
 	cfg.SetDefaults()
-	l := &Ledger{cfg: cfg}
+	l := &Ledger{cfg: cfg, cacheDue: make(chan struct{}, 1)}
 	l.Core, l.memory, l.shown, l.life = ledger.NewCore(cfg, nil)
 	l.life.Running = ctx
-	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	err := l.load(ctx)
 	if err != nil {
 		return nil, err

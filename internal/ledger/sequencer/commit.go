@@ -270,16 +270,23 @@ func (l *Ledger) unreadable(err error) {
 	l.wait(ledger.Unavailable(err))
 }
 
-// publish shows the head and the counts to readers.
+// publish shows the head and the counts to readers, and the credentials, if they changed.
 func (l *Ledger) publish() {
 	head, s := l.memory.Head, l.memory.State
-	l.showHolders()
+	if changes := s.HolderChanges(); l.shown.Holders.Load() == nil || changes != l.holderChanges {
+		l.holderChanges = changes
+		shown := make(map[string]rules.Holder)
+		for _, h := range s.Holders() {
+			shown[h.ID] = h
+		}
+		l.shown.Holders.Store(&shown)
+	}
 	l.live.Store(&ledger.Live{Size: head.Size, Time: s.Time(), Open: s.OpenCount(), Latched: s.Latched(),
 		Killed: s.Killed(), Switches: len(s.Switches())})
 	l.shown.Published.Store(&head)
 	l.shown.Moved.Tell()
 	l.Rounds.Wake()
-	l.cache.wake()
+	l.wakeCache()
 }
 
 // logAct logs an administrative entry when it is durable: who did what, to what, and with which
@@ -307,20 +314,6 @@ func (l *Ledger) logAct(index uint64, e audit.Entry) {
 	}
 	l.cfg.Log.Info("administrative act", "entry", index, "act", what, "of", of, "identity", e.Actor.Identity,
 		"credential", e.Actor.Credential)
-}
-
-// showHolders shows the credentials of the published head, if they changed.
-func (l *Ledger) showHolders() {
-	changes := l.memory.State.HolderChanges()
-	if l.shown.Holders.Load() != nil && changes == l.holderChanges {
-		return
-	}
-	l.holderChanges = changes
-	shown := make(map[string]rules.Holder)
-	for _, h := range l.memory.State.Holders() {
-		shown[h.ID] = h
-	}
-	l.shown.Holders.Store(&shown)
 }
 
 // isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's goroutine.

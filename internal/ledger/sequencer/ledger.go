@@ -33,10 +33,10 @@ type Ledger struct {
 	shown  *ledger.Shown
 	life   *ledger.Life
 
-	mark           *mark    // the high-water mark, written by the sequencer's goroutine
-	*cosign.Rounds          // asks the witnesses, if there are any
-	cache          *caching // writes the cache of the state
-	appends        appends  // counters
+	mark           *mark         // the high-water mark, written by the sequencer's goroutine
+	*cosign.Rounds               // asks the witnesses, if there are any
+	cacheDue       chan struct{} // has writeCaches write one; capacity 1
+	appends        appends       // counters
 	live           atomic.Pointer[ledger.Live]
 	absent         atomic.Pointer[error] // why a signing key in force did not sign when asked last; a nil error: it did
 
@@ -44,21 +44,10 @@ type Ledger struct {
 	standing
 	instance      uint64 // index of our instance_start; 0: it is not written
 	clock         clock
+	cachedSize    uint64 // of the newest cache, or of the one that is being written
+	cachedKey     string // the public half of the signing key that it is under
 	holderChanges uint64 // of state, when holders was shown
 	keyCount      int    // of state, when keys was shown
-}
-
-// caching writes a cache after every Config.CacheEvery entries, or after half as many entries as there are open
-// shuffles if that is more: so the cost of an entry does not grow with the open shuffles. The sequencer's goroutine
-// copies the state, one piece at a time; the goroutine of run does the rest. If the daemon stops in between, the cache
-// from before stays.
-type caching struct {
-	l   *Ledger
-	due chan struct{} // capacity 1
-
-	// Fields of the sequencer's goroutine.
-	size uint64 // of the newest cache, or of the one that is being written
-	key  string // the public half of the signing key that it is under
 }
 
 // Create makes a ledger. Entry 0 is the genesis, its checkpoint is signed with the genesis's signing key, and then the

@@ -118,7 +118,7 @@ func (l *Ledger) restoreFrom(ctx context.Context, head ledger.Head, file *os.Fil
 	}
 	l.shown.Genesis, l.shown.GenesisHash = genesis, header.Genesis
 	l.memory.State, l.shown.Tree = state, edge
-	l.cache.size, l.cache.key = header.Size, string(state.SigningKey())
+	l.cachedSize, l.cachedKey = header.Size, string(state.SigningKey())
 	return nil
 }
 

@@ -18,14 +18,13 @@ import (
 // extends everything that was seen, and Ready says why.
 func Open(ctx context.Context, cfg ledger.Config) (*Ledger, error) {
 	cfg.SetDefaults()
-	l := &Ledger{cfg: cfg, clock: clock{read: cfg.Clock, limit: cfg.ClockStep}}
+	l := &Ledger{cfg: cfg, cacheDue: make(chan struct{}, 1), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}}
 	l.Core, l.memory, l.shown, l.life = ledger.NewCore(cfg, l.readNewer)
 	if cfg.AdoptHead != "" {
 		if err := audit.CheckReason(cfg.AdoptHead); err != nil {
 			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
 		}
 	}
-	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
@@ -47,7 +46,7 @@ func Open(ctx context.Context, cfg ledger.Config) (*Ledger, error) {
 	l.publish()
 	go l.sequence()
 	l.life.Group.Go(l.attend)
-	l.life.Group.Go(l.cache.run)
+	l.life.Group.Go(l.writeCaches)
 	l.life.Group.Go(func() { l.mark.syncEvery(l.life.Running, cfg.MarkSync) })
 	err = l.Rounds.Start()
 	if err == nil {
