@@ -100,20 +100,17 @@ func clean(err error) error {
 func causeOf(err error) stops.Cause {
 	var pg *pgconn.PgError
 	var network net.Error
-	var dial *net.OpError
-	var name *net.DNSError // a cluster that is gone may have no name any more
-	var verification *tls.CertificateVerificationError
-	var alert tls.AlertError // the other side refused the certificate of this one
 	switch {
 	case errors.As(err, &pg) && strings.HasPrefix(pg.Message, "unsupported startup parameter"): // of PgBouncer
 		return stops.Parameter
 	case errors.As(err, &pg):
 		return causeOfCode(pg.Code)
-	case errors.As(err, &verification), errors.As(err, &alert):
-		return stops.Certificate
+	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(tls.AlertError)):
+		return stops.Certificate // an alert: the other side refused the certificate of this one
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return stops.Silent
-	case errors.As(err, &dial), errors.As(err, &name), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, new(*net.OpError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.As(err, new(*net.DNSError)): // a cluster that is gone may have no name any more
 		return stops.Unreachable
 	}
 	return ""
