@@ -222,8 +222,7 @@ func (c *CoDealers) Ask(ctx context.Context, n blind.Next, runs []audit.Run, a a
 	g, err := to.Ask(ctx, n.Order, req)
 	if err != nil {
 		err = p.said(err)
-		var illegal *audit.Illegal
-		if errors.As(err, &illegal) || errors.Is(err, api.ErrRepeated) {
+		if errors.As(err, new(*audit.Illegal)) || errors.Is(err, api.ErrRepeated) {
 			p.refused.Add(1)
 		} else {
 			p.failed.Add(1)

@@ -53,8 +53,14 @@ func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req api.
 		},
 		durable: true,
 		stands:  func(r *record.Record) bool { return r.Mix != nil },
-		repeat:  func(r *record.Record) (api.Mix, error) { return d.mixAgain(ctx, r, req) },
-		do:      func(r *record.Record) (api.Mix, error) { return d.mix(ctx, actor, r, req) },
+		repeat: func(r *record.Record) (api.Mix, error) {
+			if !slices.Equal(req.Values(cmp.Or(req.Beacon, r.Mix.Beacon())), r.Mix.Values) {
+				return api.Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", api.ErrRepeated, id)
+			}
+			answered, receipt, err := again(ctx, r.RowOf(audit.TypeMix), d.cfg.Ledger.FirstReceipt)
+			return api.Mix{Answered: answered, Receipt: receipt}, err
+		},
+		do: func(r *record.Record) (api.Mix, error) { return d.mix(ctx, actor, r, req) },
 	})
 }
 
@@ -70,14 +76,6 @@ func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record.Record, r
 		return api.Mix{}, err
 	}
 	answered, receipt, err := d.appendOne(ctx, actor, &audit.Mix{Shuffle: r.ID, Values: req.Values(signature)})
-	return api.Mix{Answered: answered, Receipt: receipt}, err
-}
-
-func (d *Dealer) mixAgain(ctx context.Context, r *record.Record, req api.MixRequest) (api.Mix, error) {
-	if !slices.Equal(req.Values(cmp.Or(req.Beacon, r.Mix.Beacon())), r.Mix.Values) {
-		return api.Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", api.ErrRepeated, r.ID)
-	}
-	answered, receipt, err := again(ctx, r.RowOf(audit.TypeMix), d.cfg.Ledger.FirstReceipt)
 	return api.Mix{Answered: answered, Receipt: receipt}, err
 }
 
