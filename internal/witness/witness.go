@@ -181,9 +181,7 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	}
 	s.origin = origin
 	n, err := note.Open(r.Checkpoint, note.VerifierList(l.keys...))
-	var unverified *note.UnverifiedNoteError
-	var invalid *note.InvalidSignatureError
-	if errors.As(err, &unverified) || errors.As(err, &invalid) {
+	if errors.As(err, new(*note.UnverifiedNoteError)) || errors.As(err, new(*note.InvalidSignatureError)) {
 		return s, refuse(http.StatusForbidden, "no valid signature of the log")
 	}
 	if err != nil {

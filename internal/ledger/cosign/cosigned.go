@@ -225,16 +225,10 @@ func (w *Rounds) allLate(p *trust.Policy, cosigned func(trust.Witness) bool) boo
 	if p == nil {
 		return false
 	}
-	by := make(map[string]bool) // names of keys
-	for _, one := range p.Witnesses {
-		by[one.Key.Name()] = by[one.Key.Name()] || cosigned(one)
-	}
-	for name, has := range by {
-		if w.l.cfg.Intervals[name] > 0 && !has {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Witnesses, func(one trust.Witness) bool {
+		by := func(other trust.Witness) bool { return other.Key.Name() == one.Key.Name() && cosigned(other) }
+		return w.hasInterval(one) && !slices.ContainsFunc(p.Witnesses, by)
+	})
 }
 
 // Receipt returns the receipt of an entry as text, under the checkpoint of BestHead; ErrNotFound for an index at or

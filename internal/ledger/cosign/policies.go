@@ -141,9 +141,12 @@ func (p *policyHistory) nextHandover(from uint64) (ledger.Head, bool) {
 		if err != nil || h.Size > head.Size {
 			break
 		}
-		held, err := p.holds(ctx, head, h)
-		if err != nil {
-			break
+		c, invalid := audit.OpenCheckpoint(h.Checkpoint, p.l.SignedBy(h.Size)...)
+		held := invalid == nil && c.Size == h.Size && c.Root == h.Root // the ledger signed it
+		if held {
+			if held, err = p.l.Extends(ctx, head, c); err != nil {
+				break
+			}
 		}
 		p.looked = h.Size + 1
 		if policy := p.in.At(h.Size); held && policy != nil && policy.Satisfied(h.Checkpoint) {
@@ -151,15 +154,6 @@ func (p *policyHistory) nextHandover(from uint64) (ledger.Head, bool) {
 		}
 	}
 	return ledger.Head{}, false
-}
-
-// holds reports whether the ledger signed a stored head and head extends it. An error says that the store did not tell.
-func (p *policyHistory) holds(ctx context.Context, head, h ledger.Head) (bool, error) {
-	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.SignedBy(h.Size)...)
-	if err != nil || c.Size != h.Size || c.Root != h.Root {
-		return false, nil
-	}
-	return p.l.Extends(ctx, head, c)
 }
 
 // late is about the witnesses that have an interval. They take no part in the rounds. Each is offered a cosigned head,

@@ -204,8 +204,7 @@ func (w *Rounds) without(rounds uint32) string {
 // heard takes in what a witness answered, in time or late. If a witness that is asked doubts,
 // signing stops. A witness that is only tried is no reason to stop.
 func (w *Rounds) heard(a gateway.Answer) {
-	var doubt *gateway.Contradiction
-	if w.roll.note(a); errors.As(a.Err, &doubt) {
+	if w.roll.note(a); errors.As(a.Err, new(*gateway.Contradiction)) {
 		w.l.Ask(w.l.life.Running, w.stop)
 	}
 }

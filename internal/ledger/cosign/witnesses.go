@@ -245,7 +245,8 @@ func (r *roll) doubters(of []trust.Witness) []trust.Witness {
 	return slices.DeleteFunc(of, func(one trust.Witness) bool { return r.doubts[addressOf(one)] == nil })
 }
 
-// note takes in what a witness said. A witness that cosigns doubts no more.
+// note takes in what a witness said. A witness that cosigns doubts no more. Why one did not is logged if that is new;
+// and not too often, for a witness can make up a reason for every head.
 func (r *roll) note(a gateway.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -255,12 +256,18 @@ func (r *roll) note(a gateway.Answer) {
 		return
 	}
 	if one.err = a.Err; a.Err == nil {
-		one.size = a.Size
+		one.size, one.told = a.Size, ""
 		delete(r.doubts, at)
-	} else if doubt, ok := errors.AsType[*gateway.Contradiction](a.Err); ok {
+		return
+	}
+	if doubt, ok := errors.AsType[*gateway.Contradiction](a.Err); ok {
 		r.doubts[at] = doubt
 	}
-	r.tell(one)
+	if why := one.err.Error(); why != one.told && time.Since(one.toldAt) >= witnessRetry {
+		one.told, one.toldAt = why, time.Now()
+		r.l.cfg.Log.Warn("a witness did not cosign", "witness", one.witness.Name, "url", one.witness.URL,
+			"error", one.err)
+	}
 }
 
 // Doubt returns what a witness has seen that contradicts the history up to head, nil for nothing. A doubt ends when
@@ -285,18 +292,4 @@ func (w *Rounds) Doubt(ctx context.Context, head ledger.Head) *gateway.Contradic
 		r.mu.Unlock()
 	}
 	return nil
-}
-
-// tell logs why a witness did not cosign, if the reason is new; and not too often, for a
-// witness can make up a reason for every head. The caller holds the lock.
-func (r *roll) tell(one *contact) {
-	if one.err == nil {
-		one.told = ""
-		return
-	}
-	if why := one.err.Error(); why != one.told && time.Since(one.toldAt) >= witnessRetry {
-		one.told, one.toldAt = why, time.Now()
-		r.l.cfg.Log.Warn("a witness did not cosign", "witness", one.witness.Name, "url", one.witness.URL,
-			"error", one.err)
-	}
 }

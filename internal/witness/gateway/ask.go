@@ -221,14 +221,12 @@ func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
 // add takes an answer into the round. A key counts once, at however many addresses.
 func (r *Round) add(a Answer) {
 	by := Signer(a.Witness.Key)
-	var moved *Moved
-	switch {
-	case a.Err == nil:
-		r.At[by] = max(r.At[by], a.Size)
-	case errors.As(a.Err, &moved):
+	if moved, ok := errors.AsType[*Moved](a.Err); ok {
 		r.At[by] = max(r.At[by], moved.Size)
 	}
-	if a.Err != nil {
+	if a.Err == nil {
+		r.At[by] = max(r.At[by], a.Size)
+	} else {
 		r.Refused = append(r.Refused, a)
 	}
 	if a.line != "" && !slices.ContainsFunc(r.lines, func(line string) bool { return SignerOf(line) == by }) {
