@@ -68,11 +68,10 @@ func (l *Core) kept(ctx context.Context, key tileKey, width int,
 			loading, cancel := context.WithTimeout(Detached(ctx), StoreTimeout)
 			defer cancel()
 			t, err := load(loading, key)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				l.cfg.Tiles.put(t)
 			}
-			l.cfg.Tiles.put(t)
-			return t, nil
+			return t, err
 		})
 		r, err := Await(ctx, flight, "the store has not answered for a tile")
 		if err != nil {
@@ -112,13 +111,10 @@ func (l *Core) loadTile(ctx context.Context, key tileKey) (*cachedTile, error) {
 	}
 	_, err := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, reader).
 		ReadHashes([]int64{tlog.StoredHashIndex(key.level*tileHeight, key.index*tileWidth)})
-	switch {
-	case err != nil && reader.read:
-		return nil, fmt.Errorf("%w: tile %d/%d, or one above it: %w", ErrFrozen, key.level, key.index, err)
-	case err != nil:
-		return nil, err
+	if err != nil && reader.read {
+		err = fmt.Errorf("%w: tile %d/%d, or one above it: %w", ErrFrozen, key.level, key.index, err)
 	}
-	return found, nil
+	return found, err
 }
 
 // loadBundle reads the entries of a bundle that the head covers and the cache does not have,

@@ -260,14 +260,13 @@ func (l *Ledger) readNewer(ctx context.Context) error {
 
 // unreadable notes why the ledger cannot be written after catchUp failed.
 func (l *Ledger) unreadable(err error) {
-	if l.phase == phaseFrozen {
-		return // catchUp could not write the mark, and has said so
-	}
-	if errors.Is(err, ledger.ErrFrozen) || errors.Is(err, ledger.ErrNotFound) {
+	switch {
+	case l.phase == phaseFrozen: // catchUp could not write the mark, and has said so
+	case errors.Is(err, ledger.ErrFrozen), errors.Is(err, ledger.ErrNotFound):
 		l.freeze(err)
-		return
+	default:
+		l.wait(ledger.Unavailable(err))
 	}
-	l.wait(ledger.Unavailable(err))
 }
 
 // publish shows the head and the counts to readers, and the credentials, if they changed.
