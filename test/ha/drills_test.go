@@ -42,6 +42,7 @@ var drills = []drill{
 	// the old one is fenced before its server can continue.
 	{"leader_stopped_and_fenced", func(h *house) {
 		l := h.c.leader()
+		h.standby(l) // after the drill before; without one Patroni makes no node the leader
 		l.signalServer(syscall.SIGSTOP)
 		until(h.t, "another leader", func() bool { n := h.c.leader(); return n != nil && n != l })
 		h.served("a leader that stands still")
@@ -50,15 +51,7 @@ var drills = []drill{
 	}},
 	{"switchover", func(h *house) {
 		l := h.c.leader()
-		var to *node
-		until(h.t, "a synchronous standby", func() bool {
-			for _, n := range h.c.others(l) {
-				if n.is("sync") {
-					to = n
-				}
-			}
-			return to != nil
-		})
+		to := h.standby(l)
 		out := h.c.ctl("switchover", "ha", "--master", l.name, "--candidate", to.name, "--force")
 		if !strings.Contains(out, "Successfully switched") {
 			h.t.Errorf("patronictl switchover: %s", out)
@@ -152,6 +145,7 @@ var drills = []drill{
 	// database may then lose changes; the daemons must notice that, and stop signing.
 	{"leader_stopped", func(h *house) {
 		l := h.c.leader()
+		h.standby(l) // after the drill before; without one Patroni makes no node the leader
 		l.signalServer(syscall.SIGSTOP)
 		until(h.t, "another leader", func() bool { n := h.c.leader(); return n != nil && n != l })
 		h.served("a leader that stands still")
@@ -164,6 +158,20 @@ var drills = []drill{
 		h.served("the old leader was fenced")
 		l.start()
 	}},
+}
+
+// standby waits for a synchronous standby of a leader, and returns it.
+func (h *house) standby(of *node) (found *node) {
+	h.t.Helper()
+	until(h.t, "a synchronous standby", func() bool {
+		for _, n := range h.c.others(of) {
+			if n.is("sync") {
+				found = n
+			}
+		}
+		return found != nil
+	})
+	return found
 }
 
 // served waits until requests are acknowledged again, and logs how long that took.
