@@ -21,7 +21,7 @@ const (
 
 // maxQuestions is how many questions are at the database at a time. With one, a slow question would hold up all
 // callers; with many, callers would share few questions.
-const maxQuestions = 4
+const maxQuestions = 2
 
 // maxWaiting is how many questions wait at most. Without a bound they could grow, because a question waits also when
 // its callers have left.
