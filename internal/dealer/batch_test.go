@@ -392,6 +392,13 @@ func TestBatchEndsAtUndecided(t *testing.T) {
 			}
 		}
 	}
+	tb = newTableWith(t, setting{witnesses: 1})
+	tb.witnesses[0].Down(true)
+	results, err := batch.Run(t.Context(), tb.Dealer, as("tester"), handOf("t", 0), false,
+		func(uint64) error { return ledger.ErrNotWitnessed })
+	if err != nil || results[0].Err != nil || results[1].Err == nil || results[3].Err == nil {
+		t.Errorf("a hand without witnesses: %v, %v", results, err)
+	}
 }
 
 // endingStore ends a context when so many appends have landed.

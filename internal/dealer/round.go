@@ -20,7 +20,8 @@ var ErrBehind = fmt.Errorf("%w: the batch goes on from an operation before this 
 // Undecided reports whether the same operation may yet be done when it is asked for again, or was done already.
 func Undecided(err error) bool {
 	return errors.Is(err, ledger.ErrOverloaded) || errors.Is(err, ledger.ErrUnavailable) ||
-		errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, api.ErrCoDealer)
+		errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, ledger.ErrNotWitnessed) ||
+		errors.Is(err, api.ErrCoDealer)
 }
 
 // ErrTogether: an operation of a batch was refused, and the batch is all or none.

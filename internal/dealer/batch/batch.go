@@ -67,7 +67,7 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 			d.Round(ctx, len(p.now), together, func(ctx context.Context, at int) error { return b.do(ctx, p.now[at]) })
 		}
 		left = slices.DeleteFunc(left, func(i int) bool { return b.done[i] })
-		if slices.ContainsFunc(p.now, func(i int) bool { return dealer.Undecided(b.results[i].Err) }) {
+		if slices.ContainsFunc(slices.Concat(p.now, p.early), func(i int) bool { return dealer.Undecided(b.results[i].Err) }) {
 			b.refuse(left, dealer.ErrBehind)
 			break
 		}
