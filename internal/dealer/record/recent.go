@@ -68,24 +68,26 @@ func (k *Recent) get(id uint64) (*Record, bool) {
 // than the longest tape is not held.
 func (k *Recent) Hold(id uint64, c *audit.Commit, t *Opened) {
 	size := 4 + 36*len(t.Values) + tlog.HashSize*len(t.Tree.Nodes) + len(t.Tape)
-	plain := binary.BigEndian.AppendUint32(make([]byte, 0, size), uint32(t.EndAt)) // it never moves, so it can be wiped
-	plain, _ = binary.Append(plain, binary.BigEndian, t.Values)                    // no error: numbers of a fixed size
-	plain = append(plain, t.Tree.Salts...)
-	for _, h := range t.Tree.Nodes {
-		plain = append(plain, h[:]...)
-	}
-	plain = append(plain, t.Tape...)
-	defer clear(plain)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if r, ok := k.records.Peek(k.key(id)); ok && len(plain) <= shuffle.MaxTape {
-		if k.sealed++; k.sealed == 0 {
-			k.aead = seal.Draw() // what is held under the key before does not open any more
-		}
-		r = r.grown()
-		r.held = k.aead.Seal(nil, nil, plain, c.Commitment[:])
-		k.put(r)
+	r, ok := k.records.Peek(k.key(id))
+	if !ok || size > shuffle.MaxTape {
+		return
 	}
+	if k.sealed++; k.sealed == 0 {
+		k.aead = seal.Draw() // what is held under the key before does not open any more
+	}
+	b := make([]byte, 0, size+k.aead.Overhead()) // it never moves, and is sealed in its place: nothing is left in the clear
+	b = binary.BigEndian.AppendUint32(b, uint32(t.EndAt))
+	b, _ = binary.Append(b, binary.BigEndian, t.Values) // no error: numbers of a fixed size
+	b = append(b, t.Tree.Salts...)
+	for i := range t.Tree.Nodes {
+		b = append(b, t.Tree.Nodes[i][:]...)
+	}
+	b = append(b, t.Tape...)
+	r = r.grown()
+	r.held = k.aead.Seal(b[:0], nil, b, c.Commitment[:])
+	k.put(r)
 }
 
 // open returns what is held of a shuffle, which the caller wipes; nil if nothing is, or not what the commit says.
