@@ -77,7 +77,7 @@ func (k *Recent) Hold(id uint64, c *audit.Commit, t *Opened) {
 	if k.sealed++; k.sealed == 0 {
 		k.aead = seal.Draw() // what is held under the key before does not open any more
 	}
-	b := make([]byte, 0, size+k.aead.Overhead()) // it never moves, and is sealed in its place: nothing is left in the clear
+	b := make([]byte, 0, size+k.aead.Overhead()) // never moves: sealed in its place, nothing is left in the clear
 	b = binary.BigEndian.AppendUint32(b, uint32(t.EndAt))
 	b, _ = binary.Append(b, binary.BigEndian, t.Values) // no error: numbers of a fixed size
 	b = append(b, t.Tree.Salts...)
