@@ -221,7 +221,7 @@ func (c *Client) Reveal(ctx context.Context, s *Committed, req RevealRequest) (*
 // places are the places of a request in the form of an entry: ascending.
 func places(asked []int) (all []uint16) {
 	for _, p := range asked {
-		all = append(all, uint16(p))
+		all = append(all, uint16(min(uint(p), 1<<16-1))) // no shuffle has so many places
 	}
 	slices.Sort(all)
 	return all

@@ -2,7 +2,10 @@ package client_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"shuffled/client"
@@ -10,8 +13,8 @@ import (
 	"shuffled/internal/audit/openings"
 )
 
-// TestReveal shows hands and an exposed burn before the close and with it. What nobody showed
-// stays hidden under disclosure to auditors.
+// TestReveal shows hands and an exposed burn before the close and with it. What nobody showed stays hidden under
+// disclosure to auditors. Who does not own the shuffle reveals nothing of it.
 func TestReveal(t *testing.T) {
 	t.Parallel()
 	for name, disclosure := range map[string]audit.Disclosure{
@@ -46,12 +49,21 @@ func TestReveal(t *testing.T) {
 			loaded, err := c.Load(ctx, s.ID)
 			must(t, err)
 			for _, of := range []*client.Committed{s, loaded} {
-				again, err := c.Reveal(ctx, of, places(2, 3))
-				if err != nil || again.Repeated == nil || !same(t, again.Cards, shown.Cards) ||
-					!again.Time.Equal(shown.Time.Time) {
-					t.Errorf("%+v, %v", again, err)
+				r, err := c.Reveal(ctx, of, places(2, 3))
+				if err != nil || r.Repeated == nil || !same(t, r.Cards, shown.Cards) || r.Time != shown.Time {
+					t.Errorf("%+v, %v", r, err)
 				}
 			}
+			far := d.client(func(h http.Handler) http.Handler { // a daemon that takes a place modulo 2¹⁶
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					r.Body = io.NopCloser(strings.NewReader(`{"places":[2,3]}`))
+					h.ServeHTTP(w, r)
+				})
+			}, nil)
+			_, err = far.Reveal(ctx, s, places(1<<16+2, 1<<16+3))
+			isFault(t, "places that no shuffle has", err, "the reveal in the ledger is another one")
+			_, err = d.of(d.newToken(audit.RoleDealer, "rival"), nil).Reveal(ctx, s, places(0))
+			isRefused(t, "a reveal of another's hand", err, client.CodeNotYours)
 			refused(client.CodeReveal, places(1, 2)) // one of them is public
 			burn, err := c.Reveal(ctx, s, client.RevealRequest{Places: []int{5}, Exposed: ptr(true)})
 			if err != nil || len(burn.Cards) != 1 || burn.Cards[0].Place != 5 {
@@ -80,19 +92,4 @@ func TestReveal(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestRevealOfAnother: who does not own the shuffle reveals nothing of it.
-func TestRevealOfAnother(t *testing.T) {
-	t.Parallel()
-	d := newDaemon(t)
-	c := d.client(nil, nil)
-	s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-	must(t, err)
-	if _, err := c.Deal(t.Context(), s, twoSeats); err != nil {
-		t.Fatal(err)
-	}
-	other := d.of(d.newToken(audit.RoleDealer, "rival"), nil)
-	_, err = other.Reveal(t.Context(), s, client.RevealRequest{Places: []int{0}})
-	isRefused(t, "a reveal of another's hand", err, client.CodeNotYours)
 }

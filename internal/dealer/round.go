@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -13,9 +12,6 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/ledger/sequencer"
 )
-
-// ErrBehind: an operation in front of this one is Undecided. A close must not go without the deal in front of it.
-var ErrBehind = fmt.Errorf("%w: the batch goes on from an operation before this one", ledger.ErrOverloaded)
 
 // Undecided reports whether the same operation may yet be done when it is asked for again, or was done already.
 func Undecided(err error) bool {
@@ -30,9 +26,7 @@ var ErrTogether = errors.New("another operation of the batch was refused, and al
 // unwritten reports whether a rule or a key refused an entry, or another operation of a batch for all or none. Then the
 // entry was certainly not written, and a copy of its request may have been first.
 func unwritten(err error) bool {
-	_, illegal := errors.AsType[*audit.Illegal](err)
-	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
-	return illegal || duplicate || errors.Is(err, ErrTogether)
+	return ledger.Refused(err) || errors.Is(err, ErrTogether)
 }
 
 // propose appends a proposal. In a batch it appends those of the other operations with it.
@@ -145,7 +139,7 @@ func (r *round) stopped() {
 	r.mu.Unlock()
 	slices.SortFunc(all, func(a, b *proposed) int { return cmp.Compare(a.at, b.at) })
 	for len(all) > 0 && all[len(all)-1].at > end {
-		all[len(all)-1].answer <- ledger.Answer{Err: ErrBehind}
+		all[len(all)-1].answer <- ledger.Answer{Err: ledger.ErrBehind}
 		all = all[:len(all)-1]
 	}
 	proposals := make([]ledger.Proposal, len(all))

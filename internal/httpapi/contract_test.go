@@ -206,7 +206,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"ledger.ErrPolicy": ledger.ErrPolicy, "ledger.ErrTooLarge": ledger.ErrTooLarge,
 		"dealer.ErrTogether": dealer.ErrTogether, "dealer/api.ErrCoDealer": api.ErrCoDealer,
 		"dealer/api.ErrCoDealerForked": api.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
-		"dealer.ErrStatement": dealer.ErrStatement, "dealer.ErrBehind": dealer.ErrBehind,
+		"dealer.ErrStatement": dealer.ErrStatement, "ledger.ErrBehind": ledger.ErrBehind,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "dealer/api", "dealer/record", "dealer/blind", "dealer/batch", "ledger",

@@ -153,7 +153,7 @@ func readPrivate(path string, passphrase Secret) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isEncrypted(b) {
+	if !bytes.HasPrefix(b, []byte(binaryHeader)) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte(armor.Header)) {
 		return b, nil
 	}
 	if passphrase.Empty() {
@@ -176,10 +176,6 @@ func writePrivate(path string, plain []byte, passphrase Secret) error {
 		return fmt.Errorf("encrypting %s: %w", path, err)
 	}
 	return process.CreateFile(path, b, modePrivate)
-}
-
-func isEncrypted(b []byte) bool {
-	return bytes.HasPrefix(b, []byte(binaryHeader)) || bytes.HasPrefix(bytes.TrimSpace(b), []byte(armor.Header))
 }
 
 // encrypt returns plain as an armored age file with one scrypt recipient.

@@ -12,27 +12,37 @@ import (
 
 // AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
 // as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
+// When a batch fails, nothing behind it is appended.
 func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	answers, requests := make([]Answer, len(all)), make([]*Request, len(all))
 	for i, p := range all {
 		requests[i] = NewRequest(p)
 	}
-	sent := 0
-	var refused error
-	for sent < len(requests) && refused == nil {
-		n := portion(requests[sent:])
-		if refused = l.enqueue(requests[sent : sent+n]...); refused == nil {
-			sent += n
+	var failed error
+	for from, n := 0, 0; from < len(all); from += n {
+		n = portion(requests[from:])
+		if failed == nil {
+			failed = l.enqueue(requests[from : from+n]...)
 		}
-	}
-	for i, r := range requests {
-		if i < sent {
-			answers[i] = l.await(ctx, r, requests[i+1:sent]...)
-		} else {
-			answers[i].Err = refused
+		refused := failed
+		for i := from; i < from+n; i++ {
+			if answers[i].Err = refused; refused == nil {
+				answers[i] = l.await(ctx, requests[i], requests[i+1:from+n]...)
+			}
+			if answers[i].Err != nil && !Refused(answers[i].Err) {
+				failed = ErrBehind
+			}
 		}
 	}
 	return answers
+}
+
+// Refused reports whether a rule or a key tag refused a proposal: nothing of it was written, and what is behind it may
+// be written.
+func Refused(err error) bool {
+	_, illegal := errors.AsType[*audit.Illegal](err)
+	_, duplicate := errors.AsType[*DuplicateError](err)
+	return illegal || duplicate
 }
 
 // portion returns how many of the requests, at least one, go into the queue together: about

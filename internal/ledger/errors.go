@@ -17,6 +17,8 @@ var (
 	ErrClock = errors.New("the clock stepped")
 	// ErrOverloaded: too many requests wait, or this one waited too long. Nothing was written.
 	ErrOverloaded = errors.New("the queue is full")
+	// ErrBehind: what is in front of this may yet be written. A close must not go without the deal in front of it.
+	ErrBehind = fmt.Errorf("%w: the batch goes on from an operation before this one", ErrOverloaded)
 	// ErrTooLarge: what was to be appended together does not fit into one batch.
 	ErrTooLarge = errors.New("one append holds at most 1,024 entries and 8 MiB")
 	// ErrClosed: the ledger is shutting down.

@@ -68,7 +68,7 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 		}
 		left = slices.DeleteFunc(left, func(i int) bool { return b.done[i] })
 		if slices.ContainsFunc(slices.Concat(p.now, p.early), func(i int) bool { return dealer.Undecided(b.results[i].Err) }) {
-			b.refuse(left, dealer.ErrBehind)
+			b.refuse(left, ledger.ErrBehind)
 			break
 		}
 	}
