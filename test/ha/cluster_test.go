@@ -26,7 +26,6 @@ type cluster struct {
 	t        testing.TB
 	dir      string
 	as       *syscall.Credential
-	watchdog io.Writer
 	bin      string // the directory of PostgreSQL's programs
 	etcd     []*spawned
 	etcdArgs [][]string
@@ -71,7 +70,7 @@ func newCluster(t *testing.T) *cluster {
 	if c.as != nil {
 		must(t, os.Chown(dir, int(c.as.Uid), int(c.as.Gid)))
 	}
-	c.watchdog = watch(t, dir)
+	watch(t, dir)
 	t.Cleanup(func() {
 		if t.Failed() {
 			c.tell()

@@ -131,10 +131,9 @@ func (d *daemon) start() {
 	d.process = exec.Command(filepath.Join(d.h.dir, "shuffled"), "serve", "--config",
 		filepath.Join(d.dir, "shuffled.toml"), "--log-level", "warn")
 	d.process.Stdout, d.process.Stderr = log, log
-	d.process.Env = append(os.Environ(), "SHUFFLED_HA="+d.h.c.dir) // the watchdog recognises it by this
+	d.process.Dir = d.h.c.dir // the shell of watch finds it there
 	must(t, d.process.Start())
 	d.pid.Store(int64(d.process.Process.Pid))
-	fmt.Fprintf(d.h.c.watchdog, "%d\n", d.process.Process.Pid)
 	d.ended = make(chan struct{})
 	go func(p *exec.Cmd, ended chan struct{}) { p.Wait(); close(ended) }(d.process, d.ended)
 	d.h.whole.Cleanup(d.kill)

@@ -80,8 +80,7 @@ func (p *spawned) kill() {
 	<-p.ended
 }
 
-// spawn starts a program as the server's user. Its output goes to DIR/NAME.log. The watchdog ends
-// it if it still runs after the test.
+// spawn starts a program as the server's user. Its output goes to DIR/NAME.log.
 func (c *cluster) spawn(name, path string, args ...string) *spawned {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -94,21 +93,21 @@ func (c *cluster) spawn(name, path string, args ...string) *spawned {
 	must(c.t, cmd.Start())
 	p := &spawned{cmd: cmd, ended: make(chan struct{})}
 	go func() { cmd.Wait(); close(p.ended) }()
-	fmt.Fprintf(c.watchdog, "%d\n", cmd.Process.Pid)
 	return p
 }
 
-// watch starts a shell that outlasts the test process, also if that crashes. The shell then ends
-// the processes whose numbers it was given, and the servers of PostgreSQL, which Patroni has
-// detached, and removes the directory. It ends only processes that have the directory in their
-// arguments or in their environment, because a number may by then belong to another process.
-func watch(t testing.TB, dir string) io.Writer {
+// watch starts a shell that outlasts the test process, also if that crashes. The shell then ends every process that
+// works in the directory or below it, and removes the directory. The cluster's programs are started there, and
+// PostgreSQL, which Patroni detaches, works in its data directory with all its children. One that is stopped ends, too.
+func watch(t testing.TB, dir string) {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", `end() { grep -qs -- "$dir" "/proc/$1/cmdline" "/proc/$1/environ" && kill -9 "$1"; }
-dir=$0 pids=; while read -r pid; do pids="$pids $pid"; done
+	dir, err := filepath.EvalSymlinks(dir) // as /proc names it
+	must(t, err)
+	cmd := exec.Command("sh", "-c", `cat
 for round in 1 2; do
-	for pid in $pids; do end "$pid"; done
-	for f in "$0"/*/postmaster.pid; do [ -f "$f" ] && read -r pid <"$f" && end "$pid"; done
+	for p in /proc/[0-9]*; do
+		case $(readlink "$p/cwd") in "$0" | "$0"/*) kill -9 "${p#/proc/}" ;; esac
+	done
 	sleep 0.2
 done
 rm -rf "$0"`, dir)
@@ -117,7 +116,6 @@ rm -rf "$0"`, dir)
 	must(t, err)
 	must(t, cmd.Start())
 	t.Cleanup(func() { in.Close(); cmd.Wait() })
-	return in
 }
 
 // server returns the processes of the node's PostgreSQL server: first the postmaster, then its
