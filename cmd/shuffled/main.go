@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"syscall"
 
@@ -69,16 +68,7 @@ type cli struct {
 	Version versionCmd `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	code := term.Report(s.Err, process.NoDumps()) // for every command: most of them handle keys
-	if code == term.ExitOK {
-		code = run(ctx, os.Args[1:], s)
-	}
-	stop()
-	os.Exit(code)
-}
+func main() { term.Main(process.NoDumps, run) } // for every command: most of them handle keys
 
 // run is the whole command: arguments in, exit code out.
 func run(ctx context.Context, args []string, s term.Streams) int {

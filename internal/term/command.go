@@ -4,14 +4,17 @@ package term
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
@@ -72,6 +75,35 @@ func (s Streams) Answer(asJSON bool, v any, format string, args ...any) error {
 	return err
 }
 
+// output is standard output. It keeps the first error, which commands that write line by line do not look at.
+type output struct {
+	*os.File
+	err error
+}
+
+func (o *output) Write(b []byte) (n int, err error) {
+	n, err = o.File.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+// Main runs a program with the streams of this process, unless begin fails. It exits with the code of run, or with that
+// of a failure to write what the program found.
+func Main(begin func() error, run func(context.Context, []string, Streams) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	out := &output{File: os.Stdout}
+	s := Streams{os.Stdin, out, os.Stderr}
+	code := Report(s.Err, begin())
+	if code == ExitOK {
+		code = run(ctx, os.Args[1:], s)
+	}
+	if code <= ExitFails && out.err != nil {
+		code = Report(s.Err, out.err)
+	}
+	stop()
+	os.Exit(code)
+}
+
 // Program is a command line.
 type Program struct {
 	Name, Description string
@@ -85,10 +117,7 @@ type Program struct {
 // Run parses the arguments, runs the command and returns the exit code. A command may have ctx and the values
 // of bind as arguments.
 func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any) int {
-	code, report := -1, Report
-	if slices.Contains(args, "--json") {
-		report = reportJSON
-	}
+	code, asJSON := -1, slices.Contains(args, "--json")
 	parser, err := kong.New(p.Grammar, kong.Name(p.Name), kong.Description(p.Description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Writers(s.Out, s.Err),
@@ -98,20 +127,20 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 		kong.PostBuild(func(k *kong.Kong) error { return kong.Visit(k.Model, exemplify) }),
 	)
 	if err != nil {
-		return report(s.Err, err)
+		return report(s.Err, err, asJSON)
 	}
 	parsed, err := parser.Parse(args)
 	if code >= 0 { // --help was printed
 		return code
 	}
 	if err != nil {
-		return report(s.Err, Usage("%s", plain(err.Error())))
+		return report(s.Err, Usage("%s", plain(err.Error())), asJSON)
 	}
 	before, err := p.Before(parsed.Command())
 	if err != nil {
-		return report(s.Err, err)
+		return report(s.Err, err, asJSON)
 	}
-	return report(s.Err, parsed.Run(before))
+	return report(s.Err, parsed.Run(before), asJSON)
 }
 
 // exemplify shows the tag example of a command in its help. It is for commands whose help has no more to say.
@@ -181,10 +210,10 @@ type refusedError struct {
 	code string
 }
 
-func (r *refusedError) Unwrap() error { return r.error }
+func (r refusedError) Unwrap() error { return r.error }
 
 // WithCode adds the code with which a daemon refused a request.
-func WithCode(err error, code string) error { return &refusedError{err, code} }
+func WithCode(err error, code string) error { return refusedError{err, code} }
 
 // ErrFails is for evidence that fails, or a check of shuffled doctor that does. The command has printed why.
 var ErrFails = errors.New("the evidence fails")
@@ -192,34 +221,27 @@ var ErrFails = errors.New("the evidence fails")
 // Report prints an error, unless it is nil or ErrFails, and returns the exit code. Messages are lower case,
 // without a full stop. Advice is on a line of its own. Every program of the project calls itself shuffled here,
 // which is what users type.
-func Report(w io.Writer, err error) int {
-	code := exitCode(err)
-	if code <= ExitFails {
+func Report(w io.Writer, err error) int { return report(w, err, false) }
+
+func report(w io.Writer, err error, asJSON bool) int {
+	code, hint := exitCode(err), Hint(err)
+	switch {
+	case code <= ExitFails:
+		return code
+	case asJSON:
+		refused, _ := errors.AsType[refusedError](err)
+		PrintJSON(w, struct {
+			Error string `json:"error"`
+			Hint  string `json:"hint,omitempty"`
+			Code  string `json:"code,omitempty"` // of the daemon
+			Exit  int    `json:"exit"`
+		}{err.Error(), hint, refused.code, code})
 		return code
 	}
 	fmt.Fprintf(w, "shuffled: error: %s\n", err)
-	if hint := Hint(err); hint != "" {
+	if hint != "" {
 		fmt.Fprintf(w, "shuffled: hint: %s\n", hint)
 	}
-	return code
-}
-
-// reportJSON is Report in JSON.
-func reportJSON(w io.Writer, err error) int {
-	code := exitCode(err)
-	if code <= ExitFails {
-		return code
-	}
-	refused, _ := errors.AsType[*refusedError](err)
-	if refused == nil {
-		refused = new(refusedError)
-	}
-	PrintJSON(w, struct {
-		Error string `json:"error"`
-		Hint  string `json:"hint,omitempty"`
-		Code  string `json:"code,omitempty"` // of the daemon
-		Exit  int    `json:"exit"`
-	}{err.Error(), Hint(err), refused.code, code})
 	return code
 }
 

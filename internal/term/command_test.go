@@ -51,7 +51,7 @@ func TestReportJSON(t *testing.T) {
 		{WithHint(WithCode(errors.New("no"), "place"), "go on"), `{"error":"no","hint":"go on","code":"place","exit":3}`},
 	} {
 		var out, compact bytes.Buffer
-		code := reportJSON(&out, test.err)
+		code := report(&out, test.err, true)
 		if out.Len() > 0 && json.Compact(&compact, out.Bytes()) != nil || compact.String() != test.want ||
 			code != Report(io.Discard, test.err) {
 			t.Errorf("%v: %d %s, want %s", test.err, code, out.String(), test.want)

@@ -27,13 +27,13 @@ const (
 
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Columns returns the width for text that goes to w.
 func Columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
 		if c, _, err := term.GetSize(int(f.Fd())); err == nil && c > 0 {
 			return min(max(c, MinColumns), MaxColumns)
 		}

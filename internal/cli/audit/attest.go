@@ -164,5 +164,5 @@ func (c auditAttestCmd) conclude(s term.Streams, done attested) error {
 			term.Plural(uint64(n), "shuffle"), term.Visible(c.Dir))
 		fails = term.ErrFails
 	}
-	return cmp.Or(printed(s, c.JSON, done, text), fails)
+	return cmp.Or(s.Answer(c.JSON, done, "%s", text), fails)
 }

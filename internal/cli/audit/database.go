@@ -225,7 +225,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 		"Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
 		term.Counted(n.Entries), term.Counted(n.Tiles), term.Counted(n.Checkpoints), term.Counted(n.Cosigned),
 		term.Counted(n.Decks), term.Counted(n.TapesOpened), term.Counted(n.Tapes))
-	return cmp.Or(printed(s, c.JSON, r, text), judgement(r.Verdict, r.Unknown))
+	return cmp.Or(s.Answer(c.JSON, r, "%s", text), judgement(r.Verdict, r.Unknown))
 }
 
 // options reads the files that the flags name, or else those of the configuration.

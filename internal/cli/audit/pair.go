@@ -43,7 +43,8 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 		return err
 	}
 	sheet := Sheet{s.Sheet()}
-	err = printed(s, c.JSON, r, sheet.audit(c.Dir, r.House)+"\n"+sheet.audit(c.Second, r.CoDealer)+"\n"+sheet.pair(r))
+	err = s.Answer(c.JSON, r, "%s\n%s\n%s", sheet.audit(c.Dir, r.House), sheet.audit(c.Second, r.CoDealer),
+		sheet.pair(r))
 	return cmp.Or(err, judgement(r.Verdict, append(slices.Clone(r.House.Unknown), r.CoDealer.Unknown...)))
 }
 

@@ -94,11 +94,11 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 		paper = NewDryRun(data)
 	}
 	r := Sheet{s.Sheet()}
-	if err := printed(s, c.JSON, struct {
+	if err := s.Answer(c.JSON, struct {
 		*verify.Verdict
 		Conclusions []Conclusion `json:"conclusions,omitempty"`
 		Explain     *DryRun      `json:"explain,omitempty"`
-	}{v, Conclude(v), paper}, r.Verdict(c.File, data, v)+paper.Text(r)); err != nil {
+	}{v, Conclude(v), paper}, "%s%s", r.Verdict(c.File, data, v), paper.Text(r)); err != nil {
 		return err
 	}
 	return c.judge(s, v)

@@ -158,15 +158,7 @@ func inspecting[R any](ctx context.Context, s term.Streams,
 
 // concludeAudit prints a report and turns its verdict into the exit code.
 func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) error {
-	return cmp.Or(printed(s, asJSON, r, Sheet{s.Sheet()}.audit(name, r)), judgement(r.Verdict, r.Unknown))
-}
-
-// printed prints a report as JSON or as text.
-func printed(s term.Streams, asJSON bool, report any, text string) error {
-	if err := s.Answer(asJSON, report, "%s", text); err != nil {
-		return fmt.Errorf("printing the report: %w", err)
-	}
-	return nil
+	return cmp.Or(s.Answer(asJSON, r, "%s", Sheet{s.Sheet()}.audit(name, r)), judgement(r.Verdict, r.Unknown))
 }
 
 // judgement is the error with which a command ends after a verdict.

@@ -47,9 +47,7 @@ func printKeys(s term.Streams, list []client.Key) error {
 	}
 	fmt.Fprintln(s.Out, "\nThe newest policy:")
 	for line := range strings.Lines(policy) {
-		if _, err := fmt.Fprintf(s.Out, "  %s\n", term.Visible(strings.TrimSuffix(line, "\n"))); err != nil {
-			return err
-		}
+		fmt.Fprintf(s.Out, "  %s\n", term.Visible(strings.TrimSuffix(line, "\n")))
 	}
 	return nil
 }

@@ -4,9 +4,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"shuffled/internal/process"
 	"shuffled/internal/selftest"
@@ -25,16 +22,7 @@ type labCmd struct {
 	Health   labHealthCmd   `cmd:"" help:"Count the false alarms of the health tests, and compare them with the exact distribution."`
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	code := term.Report(s.Err, process.NoDumps()) // tapes of samples are in memory
-	if code == term.ExitOK {
-		code = run(ctx, os.Args[1:], s)
-	}
-	stop()
-	os.Exit(code)
-}
+func main() { term.Main(process.NoDumps, run) } // tapes of samples are in memory
 
 // run is the whole command: arguments in, exit code out.
 func run(ctx context.Context, args []string, s term.Streams) int {

@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -58,23 +55,19 @@ Examples:
     shuffled bench --rate 500 --connections 64 --mix commit=1,deal=4,close=1 --json`
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	code := term.Report(s.Err, process.NoDumps()) // a token is in memory
-	if code == term.ExitOK {
-		program := term.Program{
-			Name:        "shuffled bench", // as a user types it
-			Description: "Put a running daemon under load, verify what it acknowledged, and report. Version " + build.This().Version,
-			Grammar:     new(benchCmd),
-			Before: func(string) (any, error) {
-				return selftest.Judge(selftest.Run())
-			},
-		}
-		code = program.Run(ctx, os.Args[1:], s, s)
+func main() { term.Main(process.NoDumps, run) } // a token is in memory
+
+// run is the whole command: arguments in, exit code out.
+func run(ctx context.Context, args []string, s term.Streams) int {
+	program := term.Program{
+		Name:        "shuffled bench", // as a user types it
+		Description: "Put a running daemon under load, verify what it acknowledged, and report. Version " + build.This().Version,
+		Grammar:     new(benchCmd),
+		Before: func(string) (any, error) {
+			return selftest.Judge(selftest.Run())
+		},
 	}
-	stop()
-	os.Exit(code)
+	return program.Run(ctx, args, s, s)
 }
 
 // mebi is the unit of --keep.
