@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,14 +11,15 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
+	"shuffled/internal/shuffle"
 )
 
 // SetSwitch sets a kill switch and returns the proved entry. If the switch is set already, for instance by a call whose
 // answer was lost, it is refused with CodeKill. An act clears it (SubmitAct).
 func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
 	return appended(ctx, c, c.setSwitch, req, "the switch is not the one that was asked for", func(e *audit.Event) bool {
-		// The daemon looks up a deck that is given by its name.
-		deck := req.DeckHash == nil || Hash(e.Deck) == *req.DeckHash
+		named, _ := shuffle.Named(deref(req.Deck)) // a deck that is not known here is none that was asked for
+		deck := Hash(e.Deck) == *cmp.Or(req.DeckHash, new(Hash(named.Hash())))
 		return e.Kind == audit.EventKillSet && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) &&
 			deck && e.Reason == req.Reason
 	})
@@ -52,18 +54,17 @@ func appended[B audit.Body, R any](ctx context.Context, c *Client, call func(con
 	what string, fits func(B) bool) (*Appended, error) {
 	when := c.command(ctx)
 	answer, err := call(ctx, req)
-	told, err := decoded[Appended](answer, err)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := c.prove(ctx, told.Receipt, told.Index, reply{when, answer})
-	if err != nil {
-		return nil, err
-	}
-	if body, ok := entry.Body.(B); !ok || !fits(body) {
-		return nil, &Fault{What: what, Answer: answer}
-	}
-	return told, nil
+	r := reply{when, answer}
+	return held(r, err, func(told *Appended) error {
+		entry, err := c.prove(ctx, told.Receipt, told.Index, r)
+		if err != nil {
+			return err
+		}
+		if body, ok := entry.Body.(B); !ok || !fits(body) || entry.index != told.Index {
+			return r.fault(what, nil)
+		}
+		return c.own(entry, said{time: timestamp(entry.Time)}, r)
+	})
 }
 
 // ChangeCredential creates or revokes a token or certificate and returns the proved entry. If it is created or revoked

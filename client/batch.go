@@ -119,38 +119,39 @@ func (c *Client) sendAlone(ctx context.Context, step *Step) ([]byte, error) {
 // proveStep proves the answer to a step of the shuffle s. Of a commit, s is the parent.
 func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, r reply) (d Done, err error) {
 	d.Shuffle = s
-	index, first := uint64(0), true // the entry of a mix or deal, and whether it is the first of the shuffle
+	var e proved  // the entry of a mix or deal
+	first := true // it is the first of the shuffle
 	switch req := step.Request.(type) {
 	case ShuffleRequest, DrawsRequest:
 		d.Shuffle, err = c.proveAsked(ctx, step, s, r)
 	case MixRequest:
-		d.Mix, err = held(r, func(m *Mix) (err error) {
-			index, err = c.proveMix(ctx, s, &req, m, r)
+		d.Mix, err = held(r, nil, func(m *Mix) (err error) {
+			e, err = c.proveMix(ctx, s, &req, m, r)
 			return err
 		})
 	case DealRequest:
 		first = req.First == 0 && len(s.commit.Context.Mixed()) == 0
-		d.Deal, err = held(r, func(m *Deal) (err error) {
+		d.Deal, err = held(r, nil, func(m *Deal) (err error) {
 			if err = c.learnNames(ctx, s); err == nil {
-				index, err = c.proveDeal(ctx, s, &req, m, r)
+				e, err = c.proveDeal(ctx, s, &req, m, r)
 			}
 			return err
 		})
 	case RevealRequest:
 		want := &audit.Reveal{Shuffle: s.ID, Exposed: deref(req.Exposed), Places: places(req.Places)}
-		d.Reveal, err = held(r, func(m *Reveal) error { return c.proveReveal(ctx, s, want, m, anyIndex, r) })
+		d.Reveal, err = held(r, nil, func(m *Reveal) error { return c.proveReveal(ctx, s, want, m, anyIndex, r) })
 	case CloseRequest:
-		d.Close, err = held(r, func(m *Close) error { return c.proveClose(ctx, s, &req, m, anyIndex, r) })
+		d.Close, err = held(r, nil, func(m *Close) error { return c.proveClose(ctx, s, &req, m, anyIndex, r) })
 	}
-	if err != nil || index == 0 {
+	if err != nil || e.index == 0 {
 		return d, err
 	}
-	return d, c.proveEarly(ctx, s, index, first)
+	return d, c.proveEarly(ctx, s, e, first)
 }
 
-// held reads an answer, and returns it if it is proved.
-func held[T any](r reply, prove func(*T) error) (*T, error) {
-	told, err := decoded[T](r.body, nil)
+// held reads an answer, and returns it if it is proved. err is why there is none.
+func held[T any](r reply, err error, prove func(*T) error) (*T, error) {
+	told, err := decoded[T](r.body, err)
 	if err == nil {
 		err = prove(told)
 	}

@@ -80,7 +80,12 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 	var deck shuffle.Deck // whose names were asked for
 	switch req := step.Request.(type) {
 	case ShuffleRequest:
-		common = &req
+		if common = &req; parent != nil && s.commit.Context.Parent != nil && req.Parent.Positions == nil &&
+			len(s.commit.Context.Parent.Positions) != parent.Places()-parent.Next() { // others dealt on, it says
+			if _, err := c.restore(ctx, parent); err != nil {
+				return nil, err
+			}
+		}
 		want, deck = req.wants(s.commit.Context, parent)
 	case DrawsRequest:
 		common = req.common()
@@ -110,7 +115,7 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, r reply) (*Committe
 		return nil, err
 	}
 	commit, ok := e.Body.(*audit.Commit)
-	if !ok || commit.Context.Table != s.Table || commit.Serial != s.Serial ||
+	if !ok || e.index != s.ID || commit.Context.Table != s.Table || commit.Serial != s.Serial ||
 		commit.Commitment != s.Commitment || commit.DeckRoot != s.DeckRoot || commit.CloseBy != s.CloseBy.UnixMilli() {
 		return nil, r.fault("it is not what the commit says", nil)
 	}
@@ -153,7 +158,7 @@ func (s *Committed) inherit(parent *Committed, e proved) error {
 		for _, p := range positions {
 			delete(dealt, int(p))
 		}
-		s.barred = slices.Collect(maps.Values(dealt))
+		s.barred = slices.AppendSeq(slices.Clone(parent.barred), maps.Values(dealt))
 		return nil
 	}
 	if slices.ContainsFunc(positions, func(p uint16) bool { return int(p) >= len(all) }) {

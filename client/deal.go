@@ -21,12 +21,12 @@ func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, e
 	return done.Mix, err
 }
 
-// proveMix checks a mix against its request, the plan and its entry, whose index it returns.
-func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, r reply) (uint64, error) {
+// proveMix checks a mix against its request, the plan and its entry, which it returns.
+func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, r reply) (proved, error) {
 	e, mix, err := acted(ctx, c, s, said{m.Receipt, anyIndex, m.Time, bool(deref(m.Repeated))}, r,
 		func(b *audit.Mix) bool { return b.Shuffle == s.ID })
 	if err != nil {
-		return 0, err
+		return e, err
 	}
 	signature := req.Beacon
 	if b := mix.Beacon(); signature == nil && b != nil {
@@ -36,17 +36,17 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 	planned := slices.EqualFunc(mix.Values, s.commit.Context.Mixed(),
 		func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
 	if !planned || !slices.Equal(mixValues(req, signature), mix.Values) {
-		return 0, r.fault("the mix in the ledger has other values", nil)
+		return e, r.fault("the mix in the ledger has other values", nil)
 	}
 	if p, ok := s.commit.Context.Beacon(); ok {
 		if err := beacon.Verify(p.Round, [48]byte(signature)); err != nil {
-			return 0, r.fault("the beacon", err)
+			return e, r.fault("the beacon", err)
 		}
 	}
 	if err := s.mixed(mix); err != nil {
-		return 0, r.fault("the mix", err)
+		return e, r.fault("the mix", err)
 	}
-	return e.index, nil
+	return e, nil
 }
 
 // mixValues are the values of a request, in plan order.
@@ -58,7 +58,7 @@ func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
 		values = append(values, audit.MixValue{Source: audit.SourceBeacon, Beacon: [48]byte(signature)})
 	}
 	if req.Cut != nil {
-		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: uint16(*req.Cut)})
+		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: uint16(min(uint(*req.Cut), 1<<16-1))})
 	}
 	return values
 }
@@ -70,16 +70,17 @@ func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal
 	return done.Deal, err
 }
 
-// proveDeal checks a deal against its request, its entry, whose index it returns, and the deck root.
-func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, r reply) (uint64, error) {
-	fault := func(format string, args ...any) (uint64, error) { return 0, r.fault(fmt.Sprintf(format, args...), nil) }
+// proveDeal checks a deal against its request, its entry, which it returns, and the deck root.
+func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, r reply) (proved, error) {
+	var e proved
+	fault := func(format string, args ...any) (proved, error) { return e, r.fault(fmt.Sprintf(format, args...), nil) }
 	e, deal, err := acted(ctx, c, s, said{d.Receipt, anyIndex, d.Time, bool(deref(d.Repeated))}, r,
 		func(b *audit.Deal) bool {
 			return b.Shuffle == s.ID && b.First == req.First && b.Final == (req.Close != nil) &&
 				slices.Equal(b.Runs, runs(req))
 		})
 	if err != nil {
-		return 0, err
+		return e, err
 	}
 	next := req.First + deal.Count()
 	s.with(func(p *play) { p.bound.Order.Give(deal) })
@@ -99,19 +100,19 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		places[i].Position, places[i].Value, places[i].Name = card.Position, card.Value, deref(card.Card)
 	}
 	if err := s.openAll(d.Cards, d.Shows); err != nil {
-		return 0, r.fault("the cards", err)
+		return e, r.fault("the cards", err)
 	}
 	told := false
 	if s.with(func(p *play) { told = p.cut(d.Next, deref(d.LastHand)) }); !told {
 		return fault("the cut card has not come out, or has and was not told")
 	}
 	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, r); err != nil {
-		return 0, err
+		return e, err
 	}
 	s.keep(places, d.Shows, next)
 	switch {
 	case req.Close == nil && d.Close == nil:
-		return e.index, nil
+		return e, nil
 	case req.Close == nil || d.Close == nil:
 		return fault("one of deal and close is missing")
 	}
@@ -119,7 +120,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if len(req.Close.Reveal) > 0 {
 		last++ // behind the final reveal
 	}
-	return e.index, c.proveClose(ctx, s, req.Close, d.Close, last, r)
+	return e, c.proveClose(ctx, s, req.Close, d.Close, last, r)
 }
 
 // placesOf returns the places of a deal that its answer opens, and those that it does not: what is dealt aside.

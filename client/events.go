@@ -98,7 +98,7 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 				return never, &Fault{What: "the id of an event is no index", Answer: []byte(lines.Text())}
 			}
 			id = &index
-		case field == "data":
+		case field == "data" && len(data) <= maxEventLine: // the rest of a longer event is not read
 			data += value
 		}
 	}

@@ -3,7 +3,9 @@ package client_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"shuffled/client"
@@ -70,6 +72,14 @@ func TestEvents(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+	long := d.client(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, strings.Repeat("data: "+strings.Repeat(" ", 60_000)+"\n", 3)+"data: {}\n\n")
+		})
+	}, nil)
+	for _, err := range long.Events(t.Context(), nil) {
+		isFault(t, "an event of too many lines", err, "not what the contract says")
 	}
 	nobody := d.client(nil, func(cfg *client.Config) { cfg.Token = "" })
 	for _, err := range nobody.Events(t.Context(), nil) {

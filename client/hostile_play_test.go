@@ -2,8 +2,11 @@ package client
 
 import (
 	"crypto/rand"
+	"fmt"
 	"testing"
 
+	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -197,6 +200,9 @@ func TestHostileMix(t *testing.T) {
 	} {
 		expect(t, what, mixed(r.committed(), values, req), true)
 	}
+	far := req
+	far.Cut = new(1<<16 + cut)
+	expect(t, "a cut of 17 bits", mixed(r.committed(), given, far), true)
 	of = 9
 	expect(t, "another shuffle's mix", mixed(r.committed(), given, req), true)
 	of = 0
@@ -310,6 +316,11 @@ func TestHostileChild(t *testing.T) {
 	sealed := dealt.committed()
 	sealed.barred = []uint32{values[0]}
 	expect(t, "the same, where only what was dealt is known", dealt.dealt(sealed, nil, 0, 0), true)
+	grand := h.rig(audit.Context{Recipe: shuffle.Recipe{Cards: 2, Take: 2}, Parent: &audit.Parent{ID: 0,
+		Positions: []uint16{0, 1}}}, func(v []uint32) { v[0], v[1] = values[0], values[3] })
+	last := grand.committed()
+	must(t, last.inherit(sealed, proved{Entry: audit.Entry{Body: &audit.Close{Outcome: audit.OutcomeContinued}}}))
+	expect(t, "the same, shown by a child of the child", grand.dealt(last, nil, 0, 0), true)
 	moved := h.rig(context, func(v []uint32) {
 		for i, x := range v {
 			v[i] = values[2+(x+1)%3]
@@ -354,7 +365,7 @@ func TestHostileChild(t *testing.T) {
 		wrong bool
 	}{
 		"what was not dealt":           {[]uint16{2, 3, 4}, nil, false},
-		"others dealt on in that time": {[]uint16{3, 4}, nil, false},
+		"others dealt on in that time": {[]uint16{3, 4}, nil, true}, // and none that is known
 		"what was dealt":               {[]uint16{1, 2, 3, 4}, nil, true},
 		"a gap":                        {[]uint16{2, 4}, nil, true},
 		"another order":                {[]uint16{3, 2, 4}, nil, true},
@@ -402,6 +413,7 @@ func TestHostileCommit(t *testing.T) {
 		"an earlier one":            {2, 1, 3, false},
 		"the same serial elsewhere": {3, 2, 7, true},
 		"another one before":        {4, 4, 6, true},
+		"one before that is below":  {5, 4, 9, true},
 		"a later one below":         {5, 2, 4, true},
 		"an earlier one above":      {2, 1, 6, true},
 		"the next one below":        {4, 5, 3, true},
@@ -411,6 +423,8 @@ func TestHostileCommit(t *testing.T) {
 		client.heads = newHeads() // each of these logs is another one
 		expect(t, what, prove(client, c.at, as(c.serial, c.previous)), c.wrong)
 	}
+	lost := func(_ *audit.Commit, s *Shuffle) { s.ID = anyIndex }
+	expect(t, "an index that is none", prove(h.client(), 1, lost), true)
 	planned := func(p audit.Planned) func(*audit.Commit, *Shuffle) {
 		return func(c *audit.Commit, _ *Shuffle) {
 			context := *c.Context
@@ -429,4 +443,57 @@ func TestHostileCommit(t *testing.T) {
 	strict := h.client()
 	strict.cfg.Production = true
 	expect(t, "a sandbox for production", prove(strict, 1, as(1, 0)), true)
+}
+
+// TestHostileOrder: an order of a co-dealer that commits to one value twice shows one card at two places.
+func TestHostileOrder(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	five := fiveCards
+	five.ForLedger = h.signer.Name()
+	order := h.rig(five, func(v []uint32) { v[1] = v[0] })
+	five.ForLedger, five.Plan = "", []audit.Planned{{Source: audit.SourceCoDealer, Origin: "a.example", Index: 3}}
+	r := h.rig(five, nil)
+	v := order.tree.Values[0]
+	for count, wrong := range map[int]bool{1: false, 2: true} {
+		s := r.committed()
+		s.play.bound.Second = order.commit
+		entry := &audit.Deal{Runs: []audit.Run{{Count: count, Purpose: audit.PurposeSeat}},
+			Blind: &audit.Blind{Deal: audit.Foreign{Index: 4, Leaf: [32]byte{2}}, Head: audit.Head{Size: 9},
+				Values: []uint32{v, v}[:count]}}
+		d := Deal{Time: timestamp(r.at), Next: count, Receipt: h.receipts(r.commit, entry)[1]}
+		for place := range count {
+			card, by := cardAt(r.commit.Context, r.tree, place, int(v)), order.tree.Open(place)
+			card.By = &CoDealerOpening{Salt: by.Salt, Value: by.Value}
+			for _, p := range by.Proof {
+				card.By.Proof = append(card.By.Proof, Hash(p))
+			}
+			d.Cards = append(d.Cards, card)
+		}
+		req := DealRequest{Runs: []Run{{Count: count, Purpose: PurposeSeat}}, State: &Hash{7}}
+		_, err := h.client().proveDeal(t.Context(), s, &req, &d, reply{})
+		expect(t, "one card at so many places", err, wrong)
+	}
+}
+
+// TestHostileTime: a quorum that was complete long after the deal did not see the commit before it, whatever size it
+// cosigned. Then a transcript decides, and there is none here.
+func TestHostileTime(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, vkey, err := note.GenerateKey(rand.Reader, "w.example")
+	must(t, err)
+	witness, err := fnote.VKeyToCosignatureV1(vkey)
+	must(t, err)
+	c, err := New(Config{URL: "http://127.0.0.1:1", Ledger: "main", Attempts: 1,
+		Policy: fmt.Sprintf("log %s\nwitness w %s\nquorum w\n", h.vkey, witness)})
+	must(t, err)
+	for seconds, early := range map[int64]bool{1_000: true, 1_010: true, 1_011: false} {
+		s := h.rig(fiveCards, nil).committed()
+		s.play.seen, s.play.whole = 1, seconds
+		deal := proved{Entry: audit.Entry{Time: 1_000_000}, index: 1}
+		if err := c.proveEarly(t.Context(), s, deal, true); (err == nil) != early {
+			t.Errorf("a deal at 1000, cosigned at %d: %v", seconds, err)
+		}
+	}
 }

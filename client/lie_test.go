@@ -231,6 +231,8 @@ func TestBadDaemon(t *testing.T) {
 			client.ShuffleRequest{Mix: &client.MixPlan{Beacon: &client.BeaconPlan{},
 				Cut: ptr(client.MixPlanCut(true))}}},
 		"table": {`"table":"t"`, `"table":"u"`, client.ShuffleRequest{}},
+		"no co-dealer": {`,"mix":{"co_dealer":true}`, ``,
+			client.ShuffleRequest{Mix: &client.MixPlan{CoDealer: ptr(client.MixPlanCoDealer(true))}}},
 	} {
 		rewrite := func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -261,4 +263,29 @@ func TestBadDaemon(t *testing.T) {
 	_, err := d.client(other, nil).Draws(t.Context(), "ranges",
 		client.DrawsRequest{Table: "dice", Ranges: []uint32{6, 6}})
 	isFault(t, "other ranges", err, "of another deck, or of other ranges")
+	// A child that leaves out cards as if others had dealt them, and one after another client did deal on.
+	fewer := d.client(func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := strings.Replace(readAll(t, r), `"parent":{`, `"parent":{"positions":[50,51],`, 1)
+			h.ServeHTTP(w, withBody(r, body))
+		})
+	}, nil)
+	for name, c := range map[string]*client.Client{"v": fewer, "w": d.client(nil, nil)} {
+		s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: name, Deck: ptr("standard-52")})
+		must(t, err)
+		_, err = c.Deal(t.Context(), s, twoSeats)
+		must(t, err)
+		replica := d.client(nil, nil)
+		again, err := replica.Load(t.Context(), s.ID)
+		must(t, err)
+		_, err = replica.Deal(t.Context(), again, client.DealRequest{First: 5,
+			Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}}})
+		must(t, err)
+		switch child, err := c.Child(t.Context(), client.NewKey(), s, client.ShuffleRequest{Table: name}); {
+		case c == fewer:
+			isFault(t, "a child of two cards", err, "of other cards of it")
+		case err != nil || child.Places() != 46:
+			t.Errorf("after another client dealt on: %+v, %v", child, err)
+		}
+	}
 }

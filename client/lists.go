@@ -125,7 +125,7 @@ func (t *tables) add(id uint64, c *audit.Commit) string {
 	switch {
 	case c.Previous >= id:
 		return "it names a commit before it that is none"
-	case known.serial == 0 || c.Serial > known.serial+1 && id > known.id:
+	case known.serial == 0 || c.Serial > known.serial+1 && c.Previous > known.id:
 	case c.Serial == known.serial && id == known.id, c.Serial < known.serial && id < known.id:
 		return ""
 	case c.Serial == known.serial+1 && c.Previous == known.id:

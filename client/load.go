@@ -259,8 +259,5 @@ func (c *Client) AddStatement(ctx context.Context, statement string) (int, error
 	}
 	answer, err := c.addStatement(ctx, s.ID, StatementRequest{Statement: statement})
 	taken, err := decoded[StatementTaken](answer, err)
-	if err != nil {
-		return 0, err
-	}
-	return taken.Statements, nil
+	return deref(taken).Statements, err
 }

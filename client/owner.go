@@ -86,33 +86,31 @@ func (c *Client) own(e proved, says said, r reply) error {
 func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
 	when := c.command(ctx)
 	answer, err := c.takeOverShuffle(when.in(ctx), s.ID, req)
-	taken, err := decoded[Takeover](answer, err)
-	if err != nil {
-		return nil, err
-	}
-	repeated := bool(deref(taken.Repeated))
-	if repeated { // a takeover is told again for as long as it holds, also with another reason
-		when.first, when.again = taken.Time.Time, true
-	}
-	_, _, err = acted(ctx, c, s, said{taken.Receipt, anyIndex, taken.Time, repeated}, reply{when, answer},
-		func(b *audit.Takeover) bool {
+	r := reply{when, answer}
+	return held(r, err, func(taken *Takeover) error {
+		repeated := bool(deref(taken.Repeated))
+		if repeated { // a takeover is told again for as long as it holds, also with another reason
+			r.first, r.again = taken.Time.Time, true
+		}
+		says := said{taken.Receipt, anyIndex, taken.Time, repeated}
+		_, _, err := acted(ctx, c, s, says, r, func(b *audit.Takeover) bool {
 			return b.Shuffle == s.ID && b.Extent == audit.ExtentClose && (b.Reason == req.Reason || repeated)
 		})
-	if err != nil {
-		return nil, err
-	}
-	return taken, nil
+		return err
+	})
 }
 
 // under is the request with an idempotency key. A key of NewKey says when it was made, so that a program that kept the
 // key needs no FirstTried.
 func (a asked) under(key string) asked {
-	if at, ok := keyTime(key); ok {
-		// Nobody guesses its random bits: a commit under this key is of the program that made it.
-		a.again = true
-		if at.Before(a.first) {
-			a.first = at
-		}
+	b, err := hex.DecodeString(strings.ReplaceAll(key, "-", ""))
+	if err != nil || len(b) != 16 || b[6]>>4 != 7 || b[8]>>6 != 2 {
+		return a // it is no key of NewKey
+	}
+	// Nobody guesses its random bits: a commit under this key is of the program that made it.
+	a.again = true
+	if at := time.UnixMilli(int64(binary.BigEndian.Uint64(b) >> 16)); at.Before(a.first) {
+		a.first = at
 	}
 	return a
 }
@@ -126,13 +124,4 @@ func NewKey() string {
 	b[6] = 0x70 | b[6]&0x0f // version
 	b[8] = 0x80 | b[8]&0x3f // variant
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// keyTime returns the time in a key of NewKey; ok is false for any other key.
-func keyTime(key string) (at time.Time, ok bool) {
-	b, err := hex.DecodeString(strings.ReplaceAll(key, "-", ""))
-	if err != nil || len(b) != 16 || b[6]>>4 != 7 || b[8]>>6 != 2 {
-		return at, false
-	}
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(b) >> 16)), true
 }

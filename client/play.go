@@ -24,6 +24,7 @@ type play struct {
 	before, after int
 
 	seen  uint64 // size of a checkpoint over the commit that the quorum cosigned, 0 if none is known
+	whole int64  // second at which the quorum was complete there
 	early bool   // the quorum cosigned the commit before the first mix or deal
 }
 

@@ -113,7 +113,8 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 	case err != nil:
 		return fmt.Errorf("the commit of shuffle %d: %w", s.ID, err)
 	}
-	s.with(func(p *play) { p.seen = e.size })
+	whole, _ := c.policy.CompleteAt(e.signed)
+	s.with(func(p *play) { p.seen, p.whole = e.size, whole })
 	return nil
 }
 
@@ -136,12 +137,13 @@ func (c *Client) until(ctx context.Context, again func(error) bool, call func() 
 	}
 }
 
-// proveEarly proves that the quorum cosigned the commit before the first mix or deal. index is the entry of a mix or
-// deal, and first says that it is the first. If another client began, a transcript shows it.
-func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, first bool) error {
+// proveEarly proves that the quorum cosigned the commit before the first mix or deal. e is a mix or deal, and first
+// says that it is the first. If another client began, a transcript shows it.
+func (c *Client) proveEarly(ctx context.Context, s *Committed, e proved, first bool) error {
 	early := false
 	s.with(func(p *play) {
-		p.early = p.early || first && p.seen > 0 && p.seen <= index
+		p.early = p.early ||
+			first && p.seen > 0 && p.seen <= e.index && trust.SecondsLate(p.whole, e.Time) == 0
 		early = p.early
 	})
 	if early || !c.policy.Asks() {
@@ -154,7 +156,7 @@ func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, fir
 	// Legality in the verdict makes a file with this entry whole up to it.
 	holds := slices.ContainsFunc(file.Receipts, func(text string) bool {
 		r, err := audit.ParseReceipt(text)
-		return err == nil && r.Index == index
+		return err == nil && r.Index == e.index
 	})
 	if !holds || v.Commitment != s.Commitment.String() {
 		return &Fault{What: "the transcript lacks what was answered before", Answer: answer}

@@ -24,8 +24,10 @@ func (r *ShuffleRequest) context(got *audit.Context) *audit.Context {
 		c.Terms = &audit.Terms{Kind: audit.ParseTermsKind(string(b.Kind)), Count: deref(b.Count), Hash: b.Hash}
 	}
 	mix := deref(r.Mix)
-	if named, ok := got.CoDealer(); ok && mix.CoDealer != nil {
-		c.Plan = append(c.Plan, named) // which order of the co-dealer it is, the daemon chooses
+	if mix.CoDealer != nil {
+		named, _ := got.CoDealer() // which order of the co-dealer it is, the daemon chooses
+		named.Source = audit.SourceCoDealer
+		c.Plan = append(c.Plan, named)
 	}
 	for _, h := range mix.Slots {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceSlot, Slot: h})
@@ -82,7 +84,7 @@ func (s *Committed) undealt(n int) []uint16 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.Places() - n
-	if first < s.play.next || !s.play.ordered {
+	if first != s.play.next || !s.play.ordered {
 		return nil
 	}
 	left := make([]uint16, 0, n)

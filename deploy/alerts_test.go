@@ -102,8 +102,7 @@ var alertTests = []struct {
 		[]string{`shuffled_host_clock_synchronised 1x200`}, "35m", "10m"},
 }
 
-// TestAlertsFire: Prometheus's own tool computes each rule over figures that are bad, and
-// over others that are not.
+// TestAlertsFire: Prometheus's own tool computes each rule over figures that are bad, and over others that are not.
 func TestAlertsFire(t *testing.T) {
 	tool := promtool(t)
 	rules, err := filepath.Abs("alerts.yaml")

@@ -74,8 +74,7 @@ func TestContainerfileCopiesEnough(t *testing.T) {
 	}
 }
 
-// TestImagesHaveShortNames keeps registries out of the files: where an image
-// comes from is the operator's choice.
+// TestImagesHaveShortNames keeps registries out of the files: where an image comes from is the operator's choice.
 func TestImagesHaveShortNames(t *testing.T) {
 	images := regexp.MustCompile(`(?m)^(?:FROM|\s+image:) (\S+)`)
 	for path, want := range map[string]int{"Containerfile": 2, "compose.yaml": 4} {
@@ -91,8 +90,7 @@ func TestImagesHaveShortNames(t *testing.T) {
 	}
 }
 
-// TestUnits asks systemd, where there is one, whether it understands the units
-// and how exposed it finds the services.
+// TestUnits asks systemd, where there is one, whether it understands the units and how exposed it finds the services.
 func TestUnits(t *testing.T) {
 	for _, name := range []string{"shuffled", "shuffled-witness", "shuffled-audit"} {
 		t.Run(name, func(t *testing.T) { testUnit(t, name) })

@@ -676,9 +676,7 @@ func TestManifestMended(t *testing.T) {
 		h.mustExport(dir)
 		same(t, dir, h.fresh())
 	}
-	if err := os.WriteFile(path, []byte(`{"format":"shuffled/v2/bundle"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(`{"format":"shuffled/v2/bundle"}`), 0o600))
 	if _, err := h.export(dir); !errors.Is(err, audit.ErrUnknown) {
 		t.Errorf("a manifest of a later version: %v", err)
 	}

@@ -149,18 +149,14 @@ func (tb *table) openStore(inPostgres bool) ledger.Store {
 	t.Helper()
 	if inPostgres {
 		dsn := testdb.DSN(t)
-		if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, postgres.MigrateUp(t.Context(), dsn, postgres.Options{}))
 		store, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
 		must(t, err)
 		t.Cleanup(func() { store.Close() })
 		return store
 	}
 	tb.path = filepath.Join(tb.dir, "shuffled.db")
-	if err := sqlite.MigrateUp(t.Context(), tb.path, sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sqlite.MigrateUp(t.Context(), tb.path, sqlite.Options{}))
 	store, err := sqlite.Open(tb.path, sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { store.Close() })

@@ -78,9 +78,7 @@ func TestMemoryDaemon(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := out.Encode(sealedTape{made.Commitment, rows[0][0].Kept}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, out.Encode(sealedTape{made.Commitment, rows[0][0].Kept}))
 	}
 	fmt.Println("null")
 	io.Copy(io.Discard, os.Stdin) // until it is searched

@@ -57,9 +57,7 @@ func check(t testing.TB, e *store.Evidence, o fsck.Options) *fsck.Report {
 func openSQLite(t testing.TB) (path string, s *sqlite.Store) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "shuffled.db")
-	if err := sqlite.MigrateUp(t.Context(), path, sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sqlite.MigrateUp(t.Context(), path, sqlite.Options{}))
 	s, err := sqlite.Open(path, sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
@@ -77,9 +75,7 @@ func evidenceOfSQLite(t testing.TB, path string) *store.Evidence {
 func openPostgres(t testing.TB) (dsn string, s *postgres.Store) {
 	t.Helper()
 	dsn = testdb.DSN(t)
-	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, postgres.MigrateUp(t.Context(), dsn, postgres.Options{}))
 	s, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })

@@ -77,9 +77,7 @@ func TestReader(t *testing.T) {
 	t.Parallel()
 	m := made(t)
 	dsn := testdb.Start(t).Database(t)
-	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, postgres.MigrateUp(t.Context(), dsn, postgres.Options{}))
 	s, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
 	must(t, err)
 	defer s.Close()

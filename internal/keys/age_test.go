@@ -20,9 +20,7 @@ func ageBinary(t *testing.T, plain []byte, r age.Recipient) string {
 	if _, err := w.Write(plain); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return b.String()
 }
 
@@ -82,9 +80,7 @@ func TestEncryptedFiles(t *testing.T) {
 	k, err := GenerateSigning("example.org/encrypted")
 	must(t, err)
 	path := filepath.Join(dir, "signing.key")
-	if err := k.WriteFile(path, pass); err != nil {
-		t.Fatal(err)
-	}
+	must(t, k.WriteFile(path, pass))
 	b, err := os.ReadFile(path)
 	must(t, err)
 	if !bytes.HasPrefix(b, []byte("-----BEGIN AGE ENCRYPTED FILE-----\n")) || mode(t, path) != 0o600 {
@@ -101,9 +97,7 @@ func TestEncryptedFiles(t *testing.T) {
 
 	path = filepath.Join(dir, "sealing.key")
 	sealing := GenerateSealing()
-	if err := WriteSealing(path, sealing, pass); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteSealing(path, sealing, pass))
 	if _, err := ReadSealing(path, Secret{}); !errors.Is(err, ErrPassphrase) {
 		t.Errorf("without the passphrase: %v", err)
 	}

@@ -28,9 +28,7 @@ func sshAgent(t *testing.T, dir string) (socket string, p *os.Process) {
 	cmd := exec.Command("ssh-agent", "-D", "-a", socket)
 	out, err := cmd.StdoutPipe()
 	must(t, err)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it says its socket when it listens
 		t.Fatalf("ssh-agent says %q, %v", line, err)
@@ -66,9 +64,7 @@ func TestAgent(t *testing.T) {
 	k, err := AgentSigning(socket, vkey)
 	must(t, err)
 	file := filepath.Join(dir, "main.key")
-	if err := k.WriteFile(file, Secret{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, k.WriteFile(file, Secret{}))
 	if k, err = ReadSigning(file, Secret{}); err != nil || k.VKey() != vkey || k.Origin() != agentOrigin {
 		t.Fatal(k, err)
 	}
@@ -81,9 +77,7 @@ func TestAgent(t *testing.T) {
 		}
 		return err
 	}
-	if err := sign(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sign())
 	for _, state := range []struct {
 		name     string
 		away, up func()

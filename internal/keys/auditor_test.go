@@ -35,12 +35,8 @@ func TestAuditorFiles(t *testing.T) {
 		must(t, err)
 		sub := t.TempDir()
 		private, public := filepath.Join(sub, "auditor.key"), filepath.Join(sub, "auditor.pub")
-		if err := k.WriteFile(private, pass); err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteAuditorPublic(public, k.Public()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, k.WriteFile(private, pass))
+		must(t, WriteAuditorPublic(public, k.Public()))
 		if mode(t, private) != 0o600 || mode(t, public) != 0o644 {
 			t.Errorf("modes %04o and %04o", mode(t, private), mode(t, public))
 		}
@@ -79,9 +75,7 @@ func TestAuditorFiles(t *testing.T) {
 		if k.Public()[0] != 2 {
 			t.Error("Public gives its own bytes away")
 		}
-		if err := os.Chmod(private, 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(private, 0o640))
 		if _, err := ReadAuditor(private, pass); !errors.Is(err, stops.Mode) {
 			t.Errorf("a key that the group may read: %v", err)
 		}

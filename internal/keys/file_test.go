@@ -89,12 +89,8 @@ func TestSecretCopies(t *testing.T) {
 func put(t *testing.T, name, content string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(content), 0o600))
+	must(t, os.Chmod(path, mode))
 	return path
 }
 
@@ -134,9 +130,7 @@ func TestReadSecret(t *testing.T) {
 func TestPrivateFileModes(t *testing.T) {
 	path := put(t, "pass", "hunter2", 0o600)
 	for m := range os.FileMode(0o1000) {
-		if err := os.Chmod(path, m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, m))
 		s, err := ReadSecret(path)
 		switch {
 		case m&0o077 != 0 && m&0o400 != 0:
@@ -202,9 +196,7 @@ func TestOthersRootFile(t *testing.T) {
 
 func TestReadSecretNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o700))
 	for _, path := range []string{dir, os.DevNull} {
 		if _, err := ReadSecret(path); !errors.Is(err, stops.Mode) {
 			t.Errorf("%s: %v", path, err)
@@ -212,16 +204,12 @@ func TestReadSecretNoRegularFile(t *testing.T) {
 	}
 	// A link is fine: what it points to is checked.
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(put(t, "pass", "x", 0o600), link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(put(t, "pass", "x", 0o600), link))
 	if _, err := ReadSecret(link); err != nil {
 		t.Error(err)
 	}
 	open := filepath.Join(dir, "open")
-	if err := os.Symlink(put(t, "pass", "x", 0o644), open); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(put(t, "pass", "x", 0o644), open))
 	if _, err := ReadSecret(open); !errors.Is(err, stops.Mode) {
 		t.Errorf("a link to an open file: %v", err)
 	}
@@ -229,9 +217,7 @@ func TestReadSecretNoRegularFile(t *testing.T) {
 
 func TestWriteSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
-	if err := WriteSecret(path, NewSecret([]byte("tok"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteSecret(path, NewSecret([]byte("tok"))))
 	b, err := os.ReadFile(path)
 	if err != nil || string(b) != "tok\n" || mode(t, path) != 0o600 {
 		t.Errorf("%q with mode %04o, %v", b, mode(t, path), err)
@@ -244,9 +230,7 @@ func TestWriteSecret(t *testing.T) {
 	}
 	// Nor does it follow a dangling link.
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), link))
 	if err := WriteSecret(link, NewSecret([]byte("x"))); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a dangling link: %v", err)
 	}

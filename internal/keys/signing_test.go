@@ -74,12 +74,8 @@ func TestSigningFiles(t *testing.T) {
 	k, err := GenerateSigning("example.org/files")
 	must(t, err)
 	private, public := filepath.Join(dir, "key"), filepath.Join(dir, "key.vkey")
-	if err := k.WriteFile(private, Secret{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.WriteVKey(public); err != nil {
-		t.Fatal(err)
-	}
+	must(t, k.WriteFile(private, Secret{}))
+	must(t, k.WriteVKey(public))
 	if mode(t, private) != 0o600 || mode(t, public) != 0o644 {
 		t.Errorf("modes %04o and %04o", mode(t, private), mode(t, public))
 	}
@@ -103,9 +99,7 @@ func TestSigningFiles(t *testing.T) {
 	if err := k.WriteVKey(public); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("writing again: %v", err)
 	}
-	if err := os.Chmod(private, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(private, 0o640))
 	if _, err := ReadSigning(private, Secret{}); !errors.Is(err, stops.Mode) {
 		t.Errorf("a key that the group may read: %v", err)
 	}
@@ -174,9 +168,7 @@ func TestSealingFiles(t *testing.T) {
 		t.Fatal("not 32 fresh bytes")
 	}
 	path := filepath.Join(dir, "sealing.key")
-	if err := WriteSealing(path, a, Secret{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteSealing(path, a, Secret{}))
 	text, err := os.ReadFile(path)
 	want := "shuffled-sealing-key:v1:" + base64.StdEncoding.EncodeToString(a.Bytes()) + "\n"
 	if err != nil || string(text) != want || mode(t, path) != 0o600 {

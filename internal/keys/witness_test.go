@@ -67,9 +67,7 @@ func TestWitnessFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, passphrase := range []Secret{{}, NewSecret([]byte("correct horse"))} {
 		path := filepath.Join(dir, fmt.Sprint("key", passphrase.Empty()))
-		if err := k.WriteFile(path, passphrase); err != nil {
-			t.Fatal(err)
-		}
+		must(t, k.WriteFile(path, passphrase))
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
@@ -85,9 +83,7 @@ func TestWitnessFiles(t *testing.T) {
 		t.Errorf("without the passphrase: %v", err)
 	}
 	public := filepath.Join(dir, "vkey")
-	if err := k.WriteVKey(public); err != nil {
-		t.Fatal(err)
-	}
+	must(t, k.WriteVKey(public))
 	if vkey, err := ReadWitnessVKey(public); err != nil || vkey != k.VKey() {
 		t.Errorf("%s, %v", vkey, err)
 	}
@@ -112,9 +108,7 @@ func TestWitnessFileRefused(t *testing.T) {
 	try := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "key")
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
 		k, err := ReadWitness(path, Secret{})
 		if err == nil {
 			t.Errorf("%s: read as %s", name, k)

@@ -31,9 +31,7 @@ func TestHSM(t *testing.T) {
 	signer := k.Signer().(*agentSigner)
 	file := filepath.Join(t.TempDir(), "sealing.key")
 	sealing := GenerateSealing()
-	if err := WriteWrappedSealing(file, h.Socket, sealing); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteWrappedSealing(file, h.Socket, sealing))
 	if err := WriteWrappedSealing(file, h.Socket, sealing); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("written twice: %v", err)
 	}
@@ -65,17 +63,11 @@ func TestHSM(t *testing.T) {
 		}
 	}
 	works("at start")
-	if err := os.Rename(h.Tokens, h.Tokens+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(h.Tokens, h.Tokens+".away"))
 	fails("token lost", "failed to sign")
-	if err := os.Rename(h.Tokens+".away", h.Tokens); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(h.Tokens+".away", h.Tokens))
 	works("token back")
-	if err := h.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Process.Signal(syscall.SIGSTOP))
 	var status syscall.WaitStatus // until every thread stands
 	if _, err := syscall.Wait4(h.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatal(status, err)

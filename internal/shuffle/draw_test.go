@@ -22,10 +22,9 @@ func every(w int) []byte {
 // oneByte and twoByte hold every lane of their width.
 var oneByte, twoByte = every(1), every(2)
 
-// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw itself; TestDrawIsUniform
-// does it for every k, through Run. Each value comes ⌊2^(8w)/k⌋ times. That is as often as all k values can come
-// equally often, so no lane is rejected in vain. Seen as lanes of another width, the buffer would not give these
-// counts.
+// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw itself; TestDrawIsUniform does it for
+// every k, through Run. Each value comes ⌊2^(8w)/k⌋ times. That is as often as all k values can come equally often, so
+// no lane is rejected in vain. Seen as lanes of another width, the buffer would not give these counts.
 func checkLanes(s shuffler, k uint32) error {
 	buf := twoByte
 	if k <= 1<<6 {

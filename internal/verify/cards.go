@@ -21,7 +21,7 @@ type Bound struct {
 	Names  shuffle.Deck   // of the values
 	Second *audit.Commit  // the co-dealer's; nil: none is known
 	Values map[int]uint32 // that were opened, by position
-	shown  map[uint32]int // of cards: the position of each of them
+	shown  map[uint32]int // of cards: the place of each of them
 }
 
 // NewBound returns what binds the places of a shuffle. Its order is not known.
@@ -60,10 +60,10 @@ func (b *Bound) Open(o Opened) error {
 	if err := o.Check(b.Tag, b.Commit.DeckRoot, b.Commit.Context.Recipe.Positions()); err != nil {
 		return err
 	}
-	if at, shown := b.shown[o.Value]; shown && at != o.Position && !b.Commit.Context.IsDraw() {
+	if at, shown := b.shown[o.Value]; shown && at != o.Place && !b.Commit.Context.IsDraw() {
 		return fmt.Errorf("card %d was shown before", o.Value)
 	}
-	b.Values[o.Position], b.shown[o.Value] = o.Value, o.Position
+	b.Values[o.Position], b.shown[o.Value] = o.Value, o.Place
 	return nil
 }
 

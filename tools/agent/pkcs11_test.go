@@ -166,8 +166,7 @@ func TestToken(t *testing.T) {
 	refused(t, s, "loads here")
 }
 
-// TestStays: a key stays in its token only if both attributes say so. An attribute without a value
-// does not say so.
+// TestStays: a key stays in its token only if both attributes say so. An attribute without a value does not say so.
 func TestStays(t *testing.T) {
 	t.Parallel()
 	for _, a := range []struct {

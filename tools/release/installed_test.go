@@ -127,8 +127,7 @@ func inside(ctx context.Context, root, user string, words ...string) *exec.Cmd {
 		"sh", "-euc", script, root, user}, words...)...)
 }
 
-// play starts a sandbox daemon as this user, with the directory root as its root, and commits to a
-// shuffle.
+// play starts a sandbox daemon as this user, with the directory root as its root, and commits to a shuffle.
 func play(t *testing.T, root, user, program, data string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -204,8 +204,7 @@ func extract(in *tar.Reader, dir string) error {
 	}
 }
 
-// TestDeb: Debian's tools read the package. The version of a release candidate sorts before that of
-// the release.
+// TestDeb: Debian's tools read the package. The version of a release candidate sorts before that of the release.
 func TestDeb(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		t.Skip("no dpkg-deb here: the package was not read")

@@ -24,13 +24,9 @@ func agentKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
 func keyOf(t *testing.T, h *keystest.Helper) *keys.SigningKey {
 	t.Helper()
 	vkey, err := keys.ReadSSHPublic(h.Public(t, h.Key), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k, err := keys.AgentSigning(h.Socket, vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k
 }
 
@@ -39,9 +35,7 @@ func hsmKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
 	h := keystest.HSM(t)
 	move := func(from, to string) func() {
 		return func() {
-			if err := os.Rename(from, to); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(from, to))
 		}
 	}
 	return keyOf(t, h), move(h.Tokens, h.Tokens+".away"), move(h.Tokens+".away", h.Tokens)

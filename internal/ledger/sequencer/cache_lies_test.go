@@ -23,9 +23,7 @@ func TestLyingCache(t *testing.T) {
 	l := h.open(dense(h.config("mark")))
 	h.grow(l, "mark", cacheEvery+100)
 	small, err := os.ReadFile(h.mark("mark") + ".cache")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.must(l, ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{
 		&audit.Credential{Kind: audit.CredentialCreated, ID: "tester", Form: audit.FormToken, Role: audit.RoleDealer,
 			Identity: "tester"},
@@ -34,9 +32,7 @@ func TestLyingCache(t *testing.T) {
 	h.grow(l, "mark", 3*cacheEvery)
 	l.Close()
 	honest, err := os.ReadFile(h.mark("mark") + ".cache")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := h.remember(dense(h.config("no mark")))
 	if len(honest) < 10_000 || bytes.Equal(small, honest) {
 		t.Fatalf("a cache of %d bytes", len(honest))
@@ -48,9 +44,7 @@ func TestLyingCache(t *testing.T) {
 	other.grow(foreign, "mark", cacheEvery+100)
 	foreign.Close()
 	another, err := os.ReadFile(other.mark("mark") + ".cache")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	swapped := func(old, with string) []byte {
 		b := bytes.Clone(honest)
 		at := bytes.Index(b, []byte(old))
@@ -67,9 +61,7 @@ func TestLyingCache(t *testing.T) {
 	}
 	forged := func(header func(h *sequencer.CacheHeader), signer note.Signer) []byte {
 		b, err := sequencer.ForgeCache(honest, header, signer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return b
 	}
 	cases := map[string][]byte{
@@ -106,9 +98,7 @@ func TestLyingCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b != nil {
-			if err := os.WriteFile(h.mark("mark")+".cache", b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(h.mark("mark")+".cache", b, 0o600))
 		}
 		m := h.remember(dense(h.config("mark")))
 		if m.From != 0 {
@@ -118,9 +108,7 @@ func TestLyingCache(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{"the newest": honest, "an old one": small,
 		"made again": forged(func(*sequencer.CacheHeader) {}, h.signer)} {
-		if err := os.WriteFile(h.mark("mark")+".cache", b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(h.mark("mark")+".cache", b, 0o600))
 		m := h.remember(dense(h.config("mark")))
 		if m.From == 0 {
 			t.Errorf("%s was not believed", name)
@@ -137,9 +125,7 @@ func TestCacheAfterRotation(t *testing.T) {
 	l := h.open(config)
 	h.grow(l, "mark", cacheEvery+100)
 	old, err := os.ReadFile(h.mark("mark") + ".cache")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.rotate(l, next)
 	h.must(l, propose(commit("after", 1)))
 	waitFor(t, func() bool { return h.cacheSize("mark") > cacheEvery+100 })
@@ -147,9 +133,7 @@ func TestCacheAfterRotation(t *testing.T) {
 	if m := h.remember(config); m.From <= cacheEvery+100 {
 		t.Errorf("the start after the rotation begins at %d", m.From)
 	}
-	if err := os.WriteFile(h.mark("mark")+".cache", old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(h.mark("mark")+".cache", old, 0o600))
 	if m := h.remember(config); m.From != 0 {
 		t.Error("a cache under the key before the rotation was believed")
 	}

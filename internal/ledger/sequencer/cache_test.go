@@ -206,9 +206,7 @@ func (w *played) to(l *sequencer.Ledger, n uint64) {
 func pointKey(t *testing.T) []byte {
 	t.Helper()
 	k, err := ecdh.P256().GenerateKey(crand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append([]byte{1}, k.PublicKey().Bytes()...)
 }
 

@@ -94,16 +94,12 @@ func TestCredentials(t *testing.T) {
 		got, err := other.Credentials(t.Context())
 		again("all of them", got, err)
 		state, _, _, err := ledger.ReadState(t.Context(), h.store, "main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again("of the store", state.Holders(), nil)
 		if _, _, _, err := ledger.ReadState(t.Context(), h.store, "other"); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("of a ledger that is none: %v", err)
 		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close())
 		l = h.open(h.config("mark"))
 		got, err = l.Credentials(t.Context())
 		again("after a restart", got, err)

@@ -210,9 +210,7 @@ func TestBeginsOnce(t *testing.T) {
 		c := h.config("mark")
 		c.Probe = time.Microsecond
 		l := h.open(c)
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close())
 	}
 	starts := 0
 	for _, e := range h.entries() {

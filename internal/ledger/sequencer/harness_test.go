@@ -43,17 +43,11 @@ func newHouse(t *testing.T, store ledger.Store) *house {
 func newKeys(t *testing.T, store ledger.Store) (*house, string) {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := note.NewSigner(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	key, err := note.NewVerifier(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &house{t: t, store: store, signer: signer, key: key, dir: t.TempDir()}, vkey
 }
 
@@ -69,9 +63,7 @@ func (h *house) create(g *audit.Genesis) {
 func genesis(t *testing.T, vkey string) *audit.Genesis {
 	t.Helper()
 	key, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: key, Deals: audit.DealsSigned,
 		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}

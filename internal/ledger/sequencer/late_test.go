@@ -139,9 +139,7 @@ func TestLateAhead(t *testing.T) {
 		planted := w.must(l, propose(commit("u", n)))[0].Index
 		h, _ := l.Cosigned()
 		h.Size = 1<<62 + n
-		if err := store.PutLate(t.Context(), l.ID(), h); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.PutLate(t.Context(), l.ID(), h))
 		w.awaitCosigned(l, planted)
 		w.lateOver(l, planted)
 		l.Close()
@@ -171,9 +169,7 @@ func TestLateChecks(t *testing.T) {
 		bodies = append(bodies, commit("u", n))
 	}
 	w.awaitCosigned(l, w.must(l, propose(bodies...))[149].Index)
-	if err := store.PutLate(t.Context(), l.ID(), first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.PutLate(t.Context(), l.ID(), first))
 	for n := range uint64(140) { // of another head, which is logged when one is checked
 		if err := store.PutLate(t.Context(), l.ID(), ledger.Head{Size: first.Size + 1 + n, Root: first.Root,
 			Checkpoint: first.Checkpoint}); err != nil {

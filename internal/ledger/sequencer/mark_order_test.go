@@ -89,9 +89,7 @@ func TestFollowedMark(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		a, b, _ := h.apart(nil)
 		h.must(a, propose(commits("t", 2, 5)...))
-		if err := b.Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Refresh(t.Context()))
 		if size, err := sequencer.MarkSize(h.mark("mark2"), h.key); err != nil || size != a.Head().Size {
 			t.Errorf("the mark has size %d, the ledger %d: %v", size, a.Head().Size, err)
 		}

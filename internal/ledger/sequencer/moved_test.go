@@ -277,13 +277,9 @@ func TestGhosts(t *testing.T) {
 	l := h.open(c)
 	other := h.second(func(c *ledger.Config) { c.Store, c.Probe = theirs, 5*time.Millisecond })
 	h.must(other, propose(commit("x", 1)))
-	if err := l.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Refresh(t.Context()))
 	h.must(l, propose(commit("y", 1)))
-	if err := other.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Refresh(t.Context()))
 	copied := db.backup()
 	back, astray := db.open(), copied.open()
 	h.store = back
@@ -328,9 +324,7 @@ func TestDuplicateAfterUnknown(t *testing.T) {
 	c.Store = b
 	l := h.open(c)
 	h.must(l, propose(commit("t", 1)))
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	l = h.open(c) // which has forgotten the key
 	before := len(h.entries())
 	b.left.Store(3)

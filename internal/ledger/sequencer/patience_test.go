@@ -123,9 +123,7 @@ func TestOpenAt(t *testing.T) {
 		ids := func(size uint64) (ids []uint64) {
 			t.Helper()
 			open, err := b.OpenAt(t.Context(), size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, o := range open {
 				ids = append(ids, o.ID)
 			}
@@ -154,9 +152,7 @@ func TestTables(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		a, b, _ := h.apart(nil)
 		known, _, err := b.Tables(t.Context(), b.Head().Size, ledger.TableQuery{Limit: 10, Open: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids := map[string][]uint64{}
 		for n, table := range []string{"z", "x", "y", "z", "z"} {
 			e := h.must(a, propose(commit(table, uint64(100+n))))[0]

@@ -25,17 +25,11 @@ type person struct {
 func newPerson(t *testing.T, name string) person {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := note.NewSigner(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	key, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return person{signer, audit.Administrator{Name: name, Key: key}}
 }
 
@@ -43,9 +37,7 @@ func newPerson(t *testing.T, name string) person {
 func approve(t *testing.T, l *sequencer.Ledger, identity string, body audit.Body, by ...person) *audit.ActEntry {
 	t.Helper()
 	p, err := l.Persons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return approveIn(t, p, identity, body, by...)
 }
 
@@ -60,9 +52,7 @@ func approveIn(t *testing.T, p ledger.Persons, identity string, body audit.Body,
 		HeadRoot: p.Head.Root, Expires: time.Now().Add(time.Hour).UnixMilli()}
 	for _, who := range by {
 		raw, err := who.Sign(a.Signed(p.Genesis))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a.Signatures = append(a.Signatures,
 			audit.ActSignature{Administrator: who.Administrator.Name, Signature: [64]byte(raw)})
 	}
@@ -93,13 +83,9 @@ func TestProductionQuorumsMeet(t *testing.T) {
 	h.create(g)
 	l := h.open(h.config("mark"))
 	_, a, err := note.GenerateKey(nil, "w1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, b, err := note.GenerateKey(nil, "w2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := "witness w1 " + witnessKey(t, a) + " http://127.0.0.1:1/\nwitness w2 " + witnessKey(t, b) +
 		" http://127.0.0.1:1/\ngroup g any w1 w2\nquorum g\n"
 	_, err = l.AddKey(t.Context(), audit.Operator, &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte(text)}, nil)
@@ -114,14 +100,10 @@ func TestProductionQuorumsMeet(t *testing.T) {
 func witnessKey(t *testing.T, vkey string) string {
 	t.Helper()
 	key, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name, _, _ := strings.Cut(vkey, "+")
 	as, err := audit.WitnessVKey(name, key[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return as
 }
 
@@ -139,9 +121,7 @@ func TestRotationByAct(t *testing.T) {
 			t.Error("an entry behind the new signing key, in one batch")
 		}
 		a, err := l.AddKey(t.Context(), audit.Operator, rotation, act)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, key := range map[string]note.Verifier{"old": h.key, "new": next.key} {
 			c, err := audit.OpenCheckpoint(a.Receipt.Checkpoint, key)
 			if err != nil || c.Size != a.Index+1 {
@@ -209,9 +189,7 @@ func TestActInOneBatch(t *testing.T) {
 			t.Errorf("%+v, %v", p, err)
 		}
 		state, head, _, err := ledger.ReadState(t.Context(), h.store, "main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(p, ledger.PersonsOf(state, head)); diff != "" {
 			t.Errorf("of the store: %s", diff)
 		}

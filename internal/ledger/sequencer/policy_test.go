@@ -390,9 +390,7 @@ func TestJunkBetweenPolicies(t *testing.T) {
 		if size%2 == 0 { // signed, and cosigned by nobody
 			junk, _ = ledger.SignHead(size, w.rootAt(size), w.signer)
 		}
-		if err := w.store.PutCosigned(t.Context(), l.ID(), junk); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.store.PutCosigned(t.Context(), l.ID(), junk))
 	}
 	old.down(false)
 	w.awaitCosigned(l, index+40)
@@ -458,9 +456,7 @@ func TestSigningKeyTried(t *testing.T) {
 			t.Errorf("%d of 3 do not know it: %v", unaware, err)
 		}
 		if unaware == 0 {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			w.key = next.key
 			w.awaitCosigned(l, w.must(l, propose(commit("t", 1)))[0].Index)
 		}
@@ -496,28 +492,20 @@ func TestPolicyOfOthers(t *testing.T) {
 	c.Witness = func([]trust.Witness) (ledger.Witness, error) { return nil, errors.New("no way out") }
 	b := w.open(c)
 	w.must(a, propose(next.entry()))
-	if err := b.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Refresh(t.Context()))
 	w.asked(b, (&quorum{witnesses: w.witnesses}).write(t), next)
 	above := w.must(a, propose(commit("t", 2)))[0]
 	w.everyone(a, (&quorum{witnesses: w.witnesses}).write(t))
 	row := ledger.Head{Size: a.Head().Size, Root: a.Head().Root, Checkpoint: slices.Clone(above.Receipt.Checkpoint)}
 	for _, one := range w.witnesses[:2] {
 		lines, err := one.Client().AddCheckpoint(t.Context(), row.Size, nil, row.Checkpoint)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		row.Checkpoint = append(row.Checkpoint, lines...)
 	}
-	if err := w.store.PutCosigned(t.Context(), a.ID(), row); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.store.PutCosigned(t.Context(), a.ID(), row))
 	seen := f.looked.Load()
 	waitFor(t, func() bool { return f.looked.Load() >= seen+2 }) // in vain: it is above b's head
-	if err := b.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Refresh(t.Context()))
 	w.asked(b, next)
 	w.asked(a, next)
 	for _, l := range []*sequencer.Ledger{a, b} {

@@ -37,9 +37,7 @@ type signingKey struct {
 func newSigningKey(t *testing.T) signingKey {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k := signingKey{vkey: vkey}
 	if k.Signer, err = note.NewSigner(skey); err != nil {
 		t.Fatal(err)
@@ -169,9 +167,7 @@ func TestRotation(t *testing.T) {
 		read := func(l *sequencer.Ledger) {
 			t.Helper()
 			for row, err := range f.Rows(t.Context(), l.ID(), first.Index, first.Index+1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if text, err := l.FirstReceipt(t.Context(), row); err != nil || text != first.Receipt.Text() {
 					t.Errorf("the first receipt of entry %d: %v", first.Index, err)
 				}
@@ -310,19 +306,13 @@ func TestForgedRotation(t *testing.T) {
 		old := l.Head()
 		e := audit.Entry{Time: l.Live().Time, Actor: as("operator"), Body: thief.rotation()}
 		encoded, err := e.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		row := ledger.Row{Index: old.Size, Entry: encoded}
 		row.Columns(e)
 		root := h.rootWith(encoded)
 		head, err := ledger.SignHead(old.Size+1, root, thief)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.store.Append(t.Context(), id, old, ledger.Batch{Rows: []ledger.Row{row}, Head: head}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, h.store.Append(t.Context(), id, old, ledger.Batch{Rows: []ledger.Row{row}, Head: head}))
 		waitFor(t, func() bool { return errors.Is(l.Ready(), ledger.ErrFrozen) })
 		if !strings.Contains(l.Ready().Error(), "hands on") || vkeyOf(l) == thief.vkey || l.Head().Size != old.Size {
 			t.Errorf("a daemon that runs: %v, size %d", l.Ready(), l.Head().Size)
@@ -563,9 +553,7 @@ func TestRollbackAcrossRotation(t *testing.T) {
 		w.must(l, propose(commit("t", 2)))
 		w.everyWitness(l)
 		l.Close()
-		if err := os.Remove(w.mark("mark")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(w.mark("mark")))
 		w.store = backup.open()
 		l = w.open(w.holding("mark", w.signer, next))
 		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) ||
@@ -584,9 +572,7 @@ func vkeyOf(l *sequencer.Ledger) string {
 func newLongKey(t *testing.T) (*keys.MLDSAKey, *audit.Key) {
 	t.Helper()
 	k, err := keys.GenerateMLDSA(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k, &audit.Key{Subject: audit.SubjectSigning, Public: k.Public()}
 }
 
@@ -785,16 +771,12 @@ func TestRoundBelowHandover(t *testing.T) {
 	cut.mu.Unlock()
 	w.awaitCosigned(a, above)
 	w.asked(a, next)
-	if err := b.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Refresh(t.Context()))
 	w.asked(b, next)
 	openLast()
 	w.cosignedBy(b, size, names[2])
 	for h, err := range w.store.CosignedFrom(t.Context(), a.ID(), size) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if h.Size == size {
 			t.Error("what the new quorum alone cosigned below the checkpoint that hands on was stored")
 		}
@@ -859,9 +841,7 @@ func TestTwoPoliciesWait(t *testing.T) {
 		w.asked(a, first)
 		cut.setCut(second.names()...) // it hands on to no other
 		index := w.must(a, propose(second.entry()))[0].Index
-		if err := b.Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Refresh(t.Context()))
 		w.asked(b, old, first, second)
 		for size := uint64(0); size <= index; {
 			size = <-seen.tried
@@ -903,9 +883,7 @@ func TestRoundAcrossHandover(t *testing.T) {
 	open := held.setShut(second.names()...)
 	defer open()
 	size := w.must(a, propose(second.entry()))[0].Index + 1
-	if err := b.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Refresh(t.Context()))
 	w.cosignedBy(b, size, old.names()...)
 	seen.blind.Store(false)
 	w.asked(b, first, second)

@@ -245,9 +245,7 @@ func TestRollback(t *testing.T) {
 		l := h.open(h.config("mark"))
 		h.must(l, propose(commit("t", 1)))
 		old, err := h.store.Head(t.Context(), l.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.must(l, propose(commit("t", 2)))
 
 		// The head that another daemon would see after a restored backup.
@@ -307,18 +305,12 @@ func TestReceiptsForEver(t *testing.T) {
 		for _, l := range []*sequencer.Ledger{l, reopened()} {
 			for index, want := range first {
 				text, err := l.Receipt(t.Context(), index)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				r, err := audit.ParseReceipt(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				h.proved(r)
 				head, err := h.store.CheckpointAfter(t.Context(), l.ID(), index)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if got, err := l.ReceiptUnder(t.Context(), ledger.Row{Index: index, Entry: r.Entry},
 					head); err != nil || got != want {
 					t.Fatalf("the first receipt of %d is not repeated (%v)", index, err)
@@ -345,21 +337,15 @@ func TestReaderBehind(t *testing.T) {
 		}
 		for _, index := range []uint64{2, 255, 256, 511, 512, newest.Index} {
 			head, err := h.store.Head(t.Context(), writer.ID())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for row, err := range h.store.Rows(t.Context(), writer.ID(), index, index+1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				text, err := behind.ReceiptUnder(t.Context(), row, head)
 				if err != nil {
 					t.Fatalf("entry %d: %v", index, err)
 				}
 				r, err := audit.ParseReceipt(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				h.proved(r)
 			}
 		}
@@ -369,9 +355,7 @@ func TestReaderBehind(t *testing.T) {
 func TestClosedLedgerRefuses(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		l := h.open(h.config("mark"))
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close())
 		if _, err := on(l).Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrClosed) {
 			t.Errorf("appending to a closed ledger: %v", err)
 		}
@@ -505,15 +489,11 @@ func TestForgedHead(t *testing.T) {
 		h.must(l, propose(commit("t", 1)))
 		l.Close()
 		stored, err := h.store.Head(t.Context(), l.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other := newHouse(t, openSQLite(t)) // another key under the same origin
 		signed := func(signer *house, size uint64, root [32]byte) []byte {
 			head, err := ledger.SignHead(size, root, signer.signer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return head.Checkpoint
 		}
 		for name, forge := range map[string]func(ledger.Head) ledger.Head{
@@ -558,5 +538,12 @@ func waitFor(t *testing.T, done func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not come")
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

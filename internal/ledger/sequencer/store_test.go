@@ -69,9 +69,7 @@ type sqliteFile struct {
 func newSQLite(t *testing.T) *sqliteFile {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shuffled.db")
-	if err := sqlite.MigrateUp(t.Context(), path, sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sqlite.MigrateUp(t.Context(), path, sqlite.Options{}))
 	return &sqliteFile{t: t, path: path}
 }
 
@@ -116,9 +114,7 @@ type postgresDatabase struct {
 func newPostgres(t *testing.T) *postgresDatabase {
 	t.Helper()
 	dsn := testdb.DSN(t)
-	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, postgres.MigrateUp(t.Context(), dsn, postgres.Options{}))
 	return &postgresDatabase{t: t, dsn: dsn}
 }
 

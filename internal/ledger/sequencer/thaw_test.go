@@ -191,9 +191,7 @@ func TestForeignRowsHideNothing(t *testing.T) {
 	w.down(true, 0, 1, 2)
 	for n := range uint64(3) {
 		junk := ledger.Head{Size: good.Size + 1 + n, Checkpoint: []byte("junk")}
-		if err := w.store.PutCosigned(t.Context(), l.ID(), junk); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.store.PutCosigned(t.Context(), l.ID(), junk))
 	}
 	if h, err := l.CosignedAtMost(t.Context(), audit.MaxInteger); err != nil || h.Size != good.Size {
 		t.Errorf("size %d, %v", h.Size, err)
@@ -233,9 +231,7 @@ func TestCosignedOfAnotherHistory(t *testing.T) {
 	w.store = f
 	rival := w.open(w.config("second"))
 	w.must(rival, propose(commits("u", 1, 9)...))
-	if err := f.PutCosigned(t.Context(), rival.ID(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.PutCosigned(t.Context(), rival.ID(), foreign))
 	seen := f.asked.Load()
 	waitFor(t, func() bool { return f.asked.Load() > seen+2 })
 	if h, ok := rival.Cosigned(); ok && h.Size >= foreign.Size {

@@ -45,9 +45,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		fork, proof := w.theft(thief)
 		poisoned := w.witnesses[0]
 		line, err := poisoned.Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 
 		// In the table it stands for nothing.
 		if err := store.PutCosigned(t.Context(), l.ID(),
@@ -72,22 +70,16 @@ func TestThiefOfSigningKey(t *testing.T) {
 		// As the head it is not followed.
 		size := w.size()
 		now, err := store.Head(t.Context(), l.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e := audit.Entry{Time: 1 << 42, Actor: as("thief"), Body: commit("z", 1)}
 		c := e.Body.(*audit.Commit)
 		c.Serial, c.Instance, c.CloseBy = 1, 1, e.Time+1000
 		encoded, err := e.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		row := ledger.Row{Index: size, Entry: encoded}
 		row.Columns(e)
 		stolen, err := ledger.SignHead(size+1, w.rootWith(encoded), thief)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := store.Append(t.Context(), l.ID(), now,
 			ledger.Batch{Rows: []ledger.Row{row}, Head: stolen}); err != nil {
 			t.Fatal(err)
@@ -138,19 +130,13 @@ func TestThiefOfWitnessKey(t *testing.T) {
 	cosign := func(h ledger.Head) []byte {
 		t.Helper()
 		proof, err := tlog.ProveTree(int64(h.Size), int64(w.sizeAt(w.witnesses[0].Name, stolen)), tree(w.leaves()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		lines, err := stolen.AddCheckpoint(t.Context(), w.sizeAt(w.witnesses[0].Name, stolen), proof, h.Checkpoint)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return append(slices.Clone(h.Checkpoint), lines...)
 	}
 	old, err := trust.ParsePolicy(w.genesis.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.must(l, propose(commits("t", 1, 2)...))
 	one := cosign(l.Head())
 	if old.Satisfied(one) || next.policy.Satisfied(one) || len(next.policy.Cosignatures(one)) != 0 {

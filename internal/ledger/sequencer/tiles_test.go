@@ -102,9 +102,7 @@ func bundleOf(t *testing.T, store ledger.Store, from, to uint64) (bundle []byte)
 		if err == nil {
 			bundle, err = torchwood.AppendTileEntry(bundle, row.Entry)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return bundle
 }
@@ -262,9 +260,7 @@ func TestManyProofs(t *testing.T) {
 	h, counting, l := grown(t, openSQLite(t), 1100, ledger.NewTileCache(1<<20))
 	var rows []ledger.Row
 	for row, err := range h.store.Rows(t.Context(), l.ID(), 0, 1100) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rows = append(rows, row)
 	}
 	counting.since()

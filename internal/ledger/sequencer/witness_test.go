@@ -83,9 +83,7 @@ func TestWitnessed(t *testing.T) {
 
 		h, _ := l.Cosigned()
 		policy, err := trust.ParsePolicy(w.genesis.Policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !policy.Satisfied(h.Checkpoint) || h.Size <= c.Index {
 			t.Errorf("the cosigned head of size %d lacks the quorum:\n%s", h.Size, h.Checkpoint)
 		}
@@ -111,9 +109,7 @@ func TestWitnessed(t *testing.T) {
 func policyHolds(t *testing.T, p *trust.Policy, receipt string) bool {
 	t.Helper()
 	r, err := audit.ParseReceipt(receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p.Satisfied(r.Checkpoint)
 }
 
@@ -196,13 +192,9 @@ func TestOnlyDurableHeads(t *testing.T) {
 	w.awaitCosigned(l, l.Head().Size-1)
 	for _, one := range w.witnesses {
 		signed, err := one.Client().Latest(t.Context(), origin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cp, err := audit.OpenCheckpoint(signed, w.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if root := w.rootAt(cp.Size); root != cp.Root {
 			t.Errorf("%s holds a head of size %d that was not committed", one.Name, cp.Size)
 		}
@@ -353,9 +345,7 @@ func TestResumesWithoutRestart(t *testing.T) {
 	w.must(l, propose(commit("t", 2)))
 	w.awaitCosigned(l, l.Head().Size-1)
 	l.Close()
-	if err := os.Remove(w.mark("mark")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(w.mark("mark")))
 	f.failHead(func(ledger.Head, error) (ledger.Head, error) { return old, nil })
 	l = w.open(w.config("mark"))
 	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
@@ -508,9 +498,7 @@ func TestForkIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			forged, err := ledger.SignHead(head.size, tlog.Hash{1, 2, 3}, w.signer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var proof []tlog.Hash
 			if head.size > size {
 				proof = []tlog.Hash{{1}, {2}, {3}}
@@ -621,9 +609,7 @@ func TestForgedCosigned(t *testing.T) {
 	w.down(true, 0, 1, 2)
 	l := w.open(w.config("mark"))
 	w.must(l, propose(commit("t", 1)))
-	if err := w.store.PutCosigned(t.Context(), l.ID(), l.Head()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.store.PutCosigned(t.Context(), l.ID(), l.Head()))
 	if h, err := l.CosignedAtMost(t.Context(), audit.MaxInteger); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a checkpoint without cosignatures was taken: size %d, %v", h.Size, err)
 	}
