@@ -9,10 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/batch"
@@ -23,7 +25,7 @@ import (
 // batch sends operations, which wait for witnesses as a single deal does.
 func (tb *table) batch(ctx context.Context, ops []batch.Operation, together bool) ([]batch.Result, error) {
 	return batch.Run(ctx, tb.Dealer, as("tester"), ops, together,
-		func(id uint64) error { return tb.Shuffles().AwaitWitnesses(ctx, id) })
+		func(id uint64) (context.Context, error) { return ctx, tb.Shuffles().AwaitWitnesses(ctx, id) })
 }
 
 // singly sends the operations as single requests, one after another.
@@ -395,7 +397,7 @@ func TestBatchEndsAtUndecided(t *testing.T) {
 	tb = newTableWith(t, setting{witnesses: 1})
 	tb.witnesses[0].Down(true)
 	results, err := batch.Run(t.Context(), tb.Dealer, as("tester"), handOf("t", 0), false,
-		func(uint64) error { return ledger.ErrNotWitnessed })
+		func(uint64) (context.Context, error) { return t.Context(), ledger.ErrNotWitnessed })
 	if err != nil || results[0].Err != nil || results[1].Err == nil || results[3].Err == nil {
 		t.Errorf("a hand without witnesses: %v, %v", results, err)
 	}
@@ -449,5 +451,78 @@ func TestBatchCutBetweenRounds(t *testing.T) {
 	}
 	if report := tb.inspected(nil); report.FaultCount > 0 {
 		t.Errorf("the audit says %s: %+v", report.Verdict, report.Faults)
+	}
+}
+
+// TestBatchBeaconEarly: a mix whose beacon is not out may be asked for again. The batch does not close the hand behind
+// it.
+func TestBatchBeaconEarly(t *testing.T) {
+	t.Parallel()
+	round := beacontest.Newest().Round
+	tb := newTableWith(t, setting{modes: allModes, at: roundTime(round).Add(-30 * time.Second)})
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52",
+		Plan: &api.MixPlan{Beacon: &api.BeaconPlan{Round: &round}}})
+	tb.cfg.Round = func(context.Context, uint64) ([48]byte, error) { return [48]byte{}, errors.New("no relay answers") }
+	tb.Dealer = dealer.New(tb.cfg)
+	ops := []batch.Operation{{Mix: &api.MixRequest{}}, {Deal: &api.DealRequest{Runs: []audit.Run{seat(2, "a")}}},
+		{Close: &api.CloseRequest{Outcome: audit.OutcomeCompleted}}}
+	for i := range ops {
+		ops[i].Table, ops[i].Of, ops[i].Shuffle = "t", -1, s.ID
+	}
+	results, err := tb.batch(t.Context(), ops, false)
+	if err != nil || !errors.Is(results[0].Err, api.ErrBeaconEarly) || !errors.Is(results[2].Err, ledger.ErrBehind) {
+		t.Errorf("%+v, %v", results, err)
+	}
+}
+
+// TestBatchForAuditors: a close for auditors that moves with the deal in front of it is proposed again, and a batch of
+// many portions is done at once. Alone and for all or none, a close does not rest on what memory lacks: the deal of
+// another daemon, or its disclosure key.
+func TestBatchForAuditors(t *testing.T) {
+	t.Parallel()
+	_, publics := newAuditors(t, 1)
+	tb := newTableWith(t, setting{auditors: publics, disclosure: audit.DisclosureAuditor})
+	var ops []batch.Operation
+	for i := range 256 {
+		ops = append(ops, handOf(fmt.Sprint("t", i), len(ops))...)
+	}
+	results, err := tb.batch(t.Context(), ops, false)
+	must(t, err)
+	for i, r := range results {
+		if r.Err != nil {
+			t.Fatalf("operation %d: %v", i, r.Err)
+		}
+	}
+	other := tb.rival(tb.open.Store)
+	alone := func(s api.Shuffle) error {
+		results, err := tb.batch(t.Context(), []batch.Operation{{Table: s.Table, Of: -1, Shuffle: s.ID,
+			Close: &api.CloseRequest{Outcome: audit.OutcomeEndedEarly}}}, true)
+		must(t, err)
+		return results[0].Err
+	}
+	s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	other.deal(s.ID, api.DealRequest{Runs: []audit.Run{board(3)}})
+	must(t, alone(s))
+	tb.pass(25 * time.Hour)
+	s = other.commit("m", api.ShuffleRequest{Table: "v", Deck: "standard-52"}) // makes a new disclosure key
+	if err := alone(s); err != nil && !errors.Is(err, ledger.ErrOverloaded) {
+		t.Errorf("under the key before: %v", err)
+	}
+	must(t, alone(s))
+}
+
+// TestTogetherSlot: of a batch for all or none, the commit whose slot is taken is told so, and no other one.
+func TestTogetherSlot(t *testing.T) {
+	t.Parallel()
+	tb := newTableWith(t, setting{modes: allModes})
+	_, hashes := slots("together", 1)
+	plan := &api.MixPlan{Slots: hashes}
+	tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan})
+	results, err := tb.batch(t.Context(), []batch.Operation{
+		{Table: "a", Of: -1, Key: "a", Cards: &api.ShuffleRequest{Table: "a", Deck: "standard-52"}},
+		{Table: "b", Of: -1, Key: "b", Cards: &api.ShuffleRequest{Table: "b", Deck: "standard-52", Plan: plan}}}, true)
+	must(t, err)
+	if !errors.Is(results[0].Err, dealer.ErrTogether) || errors.Is(results[1].Err, dealer.ErrTogether) {
+		t.Errorf("%v, %v", results[0].Err, results[1].Err)
 	}
 }

@@ -71,7 +71,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequ
 	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Kept: [][]byte{sealed}, Decks: d.newDecks(a)}
 	appended, err := d.appendCommit(ctx, c, p, from)
 	if err != nil {
-		if order != nil && unwritten(err) { // then no commit names the order
+		if order != nil && (unwritten(err) || errors.Is(err, ledger.ErrOverloaded)) { // then no commit names the order
 			d.cfg.CoDealer.Unused(order.Origin, order.Receipt)
 		}
 		return api.Shuffle{}, err

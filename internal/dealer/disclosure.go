@@ -96,6 +96,9 @@ func (d *Dealer) appendUnder(ctx context.Context,
 			return appended, err
 		}
 		d.newestKey.CompareAndSwap(k, nil)
+		if in, ok := ctx.Value(turnKey{}).(*turn); ok && in.round.together { // whose proposals are refused by now
+			return nil, fmt.Errorf("%w: there is a newer disclosure key", ledger.ErrOverloaded)
+		}
 	}
 	return nil, api.Illegal(audit.RuleDisclosureKey, "the disclosure keys change faster than a tape can be sealed to the newest")
 }

@@ -82,7 +82,19 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 	propose := func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		return d.proposeEnd(ctx, actor, all, req, k, before)
 	}
-	for range endTries {
+	in, ok := ctx.Value(turnKey{}).(*turn)
+	together := ok && in.round.together // then it is proposed once, and not from memory
+	for try := range endTries {
+		for i := 0; i < len(all) && (together || try > 0); i++ {
+			if all[i].record, err = d.shuffles.Durable(ctx, all[i].record.ID); err != nil {
+				return nil, err
+			}
+		}
+		if try > 0 {
+			if err := d.blind.UnplayedBehind(ctx, all[0].record, &req, before); err != nil {
+				return nil, err
+			}
+		}
 		if slices.ContainsFunc(all, tapeOf.forAuditors) {
 			appended, err = d.appendUnder(ctx, propose)
 		} else if p, unmade := propose(nil); unmade == nil {
@@ -93,17 +105,9 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 		if !errors.Is(err, record.ErrMoved) {
 			return appended, err
 		}
-		if in, ok := ctx.Value(turnKey{}).(*turn); ok && in.round.together {
+		if together {
 			return nil, api.Invalid("operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
 				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.ID))
-		}
-		for i := range all {
-			if all[i].record, err = d.shuffles.Durable(ctx, all[i].record.ID); err != nil {
-				return nil, err
-			}
-		}
-		if err := d.blind.UnplayedBehind(ctx, all[0].record, &req, before); err != nil {
-			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%w: the deals and reveals of shuffle %d leave no time for its close", ledger.ErrOverloaded,

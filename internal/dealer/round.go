@@ -17,7 +17,7 @@ import (
 func Undecided(err error) bool {
 	return errors.Is(err, ledger.ErrOverloaded) || errors.Is(err, ledger.ErrUnavailable) ||
 		errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, ledger.ErrNotWitnessed) ||
-		errors.Is(err, api.ErrCoDealer)
+		errors.Is(err, api.ErrCoDealer) || errors.Is(err, api.ErrBeaconEarly)
 }
 
 // ErrTogether: an operation of a batch was refused, and the batch is all or none.

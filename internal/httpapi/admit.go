@@ -176,26 +176,25 @@ func (s *Server) leave(c *call) {
 
 // awaitWitnesses waits, if the ledger deals only from what is cosigned, until the witnesses have cosigned the commit at
 // index id. That may take seconds, in which the request does no work: it gives its place to others, and takes one
-// again. The dealer asks once more, which then costs nothing.
-func (s *Server) awaitWitnesses(c *call, id uint64) error {
-	if c.ledger.Log.Genesis().Deals != audit.DealsCosigned {
-		return nil
-	}
-	if live := c.ledger.Log.Live(); id < live.Cosigned || id >= live.Size {
-		return nil
+// again. The dealer asks once more, which then costs nothing. It returns the context in which the request goes on.
+func (s *Server) awaitWitnesses(c *call, id uint64) (context.Context, error) {
+	ctx, live := c.r.Context(), c.ledger.Log.Live()
+	if c.ledger.Log.Genesis().Deals != audit.DealsCosigned || id < live.Cosigned || id >= live.Size {
+		return ctx, nil
 	}
 	if !s.witnessed.try(c.ledger.id, 1) {
 		s.metrics.refuse(c.ledger, refusedWitness)
-		return refuse(CodeOverloaded)
+		return ctx, refuse(CodeOverloaded)
 	}
 	defer s.witnessed.leave(c.ledger.id)
 	s.leave(c)
-	if err := c.ledger.Dealer.Shuffles().AwaitWitnesses(c.r.Context(), id); err != nil {
-		return err
+	if err := c.ledger.Dealer.Shuffles().AwaitWitnesses(ctx, id); err != nil {
+		return ctx, err
 	}
 	now := time.Now()
-	c.r = c.r.WithContext(ledger.WithPatience(c.r.Context(), now.Add(s.cfg.Limits.Patience.Duration())))
-	return s.enter(c, now)
+	ctx = ledger.WithPatience(ctx, now.Add(s.cfg.Limits.Patience.Duration()))
+	c.r = c.r.WithContext(ctx)
+	return ctx, s.enter(c, now)
 }
 
 // admit decides who the caller is, what the caller may do, and how often. A request of a regulator or an administrator

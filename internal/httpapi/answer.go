@@ -55,8 +55,7 @@ const retryAfter = 1
 
 // writeProblem answers with the problem document of e.
 func writeProblem(w http.ResponseWriter, e *refusal) {
-	kind := problems[e.code]
-	body := plainProblems[e.code]
+	kind, body := problems[e.code], plainProblems[e.code]
 	if e.detail != "" || e.field != "" {
 		body = append(problemBody(e), '\n')
 	}

@@ -257,3 +257,35 @@ func TestStrangersDoNotRead(t *testing.T) {
 		t.Errorf("%d places are free", free)
 	}
 }
+
+// TestBatchWaits: a hand in a batch waits for the witnesses of its commit. If there is no place to wait, nothing of the
+// hand is done behind the deal; if the witnesses take longer than the patience of a request, the hand goes on.
+func TestBatchWaits(t *testing.T) {
+	t.Parallel()
+	const hand = `{"operations":[{"op":"shuffle","key":"w","body":{"table":"w","deck":"standard-52"}},
+{"op":"deal","shuffle":{"op":0},"body":{"first":0,"runs":[{"count":2,"purpose":"board","public":true}]}},
+{"op":"close","shuffle":{"op":0},"body":{"outcome":"completed"}}]}`
+	for what, want := range map[string][3]int{"no place": {200, 503, 503}, "slow": {200, 200, 200}} {
+		var w *witnesstest.Witness
+		patience := 200 * time.Millisecond
+		s := newStack(t, stackOptions{limits: config.Limits{Witnessed: 2, Patience: config.Duration(patience)},
+			genesis: func(g *audit.Genesis) {
+				vkey, err := audit.VKey(g.Origin, g.SigningKey)
+				must(t, err)
+				w = witnesstest.Start(t, vkey)
+				g.Deals, g.Policy = audit.DealsCosigned, []byte(w.PolicyLine+"\nquorum "+w.Name+"\n")
+			}})
+		w.Down(true)
+		if what == "slow" {
+			time.AfterFunc(2*patience, func() { w.Down(false) })
+		} else {
+			for s.api.witnessed.try(s.ledger.ID(), 1) { // others wait
+			}
+		}
+		for i, r := range read[Batch](t, s.post("/v1/main/batch", "", hand)).Results {
+			if int(r.Status) != want[i] {
+				t.Errorf("%s: operation %d has %d, not %v: %s", what, i, r.Status, want, r.Body)
+			}
+		}
+	}
+}

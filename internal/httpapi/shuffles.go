@@ -30,7 +30,7 @@ var noDeal = api.DealRequest{First: -1}
 // behind is on for a request that waits for the witnesses of the commit.
 func behind[D, V any](s *Server, c *call, id ID, do dealing[ID, D, V]) action[D, V] {
 	return func(_ context.Context, actor audit.Actor, asked D) (v V, err error) {
-		if err := s.awaitWitnesses(c, id); err != nil {
+		if _, err := s.awaitWitnesses(c, id); err != nil {
 			return v, err
 		}
 		return do(c.r.Context(), actor, id, asked)
@@ -189,7 +189,7 @@ func (s *Server) CreateBatch(c *call) error {
 		return err
 	}
 	results, err := batch.Run(c.r.Context(), c.ledger.Dealer, c.caller.actor, ops, req.AllOrNone != nil,
-		func(id uint64) error { return s.awaitWitnesses(c, id) })
+		func(id uint64) (context.Context, error) { return s.awaitWitnesses(c, id) })
 	if rounds, ok := errors.AsType[*batch.RoundsError](err); ok {
 		return &refusal{code: CodeAllOrNone, field: fmt.Sprintf("operations[%d]", rounds.Operation),
 			detail: rounds.Error()}

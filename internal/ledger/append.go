@@ -10,9 +10,8 @@ import (
 	"shuffled/internal/stops"
 )
 
-// AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
-// as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
-// When a batch fails, nothing behind it is appended.
+// AppendAll is Append of several proposals in this order, as many together as fit into a batch, and none behind a batch
+// that fails. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
 func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	answers, requests := make([]Answer, len(all)), make([]*Request, len(all))
 	for i, p := range all {
@@ -29,7 +28,8 @@ func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 			if answers[i].Err = refused; refused == nil {
 				answers[i] = l.await(ctx, requests[i], requests[i+1:from+n]...)
 			}
-			if answers[i].Err != nil && !Refused(answers[i].Err) {
+			_, moved := errors.AsType[*BodyError](answers[i].Err)
+			if answers[i].Err != nil && !moved && !Refused(answers[i].Err) {
 				failed = ErrBehind
 			}
 		}
@@ -37,8 +37,7 @@ func (l *Core) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	return answers
 }
 
-// Refused reports whether a rule or a key tag refused a proposal: nothing of it was written, and what is behind it may
-// be written.
+// Refused reports whether a rule or a key tag refused a proposal, of which nothing was written.
 func Refused(err error) bool {
 	_, illegal := errors.AsType[*audit.Illegal](err)
 	_, duplicate := errors.AsType[*DuplicateError](err)

@@ -36,7 +36,7 @@ func (e *NoShuffleError) Error() string {
 // their order. await waits for the witnesses of a commit. With together, all operations are answered or none is, and an
 // operation that needs a second round refuses the batch.
 func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operation, together bool,
-	await func(id uint64) error) ([]Result, error) {
+	await func(id uint64) (context.Context, error)) (_ []Result, err error) {
 	b := &batch{dealer: d, ctx: ctx, actor: actor, ops: ops, results: make([]Result, len(ops)),
 		done: make([]bool, len(ops)), ids: make([]uint64, len(ops))}
 	left := make([]int, len(ops))
@@ -44,7 +44,7 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 		left[i] = i
 	}
 	for len(left) > 0 {
-		if ctx.Err() != nil {
+		if b.ctx.Err() != nil {
 			b.refuse(left, fmt.Errorf("%w: the time of the batch ended before all its operations began", ledger.ErrOverloaded))
 			break
 		}
@@ -55,8 +55,8 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 			for _, i := range p.early {
 				newest = max(newest, b.ids[i])
 			}
-			if err := await(newest); err != nil {
-				if together {
+			if b.ctx, err = await(newest); err != nil { // whatever the error is, the operations may yet be done
+				if b.refuse(left, ledger.ErrBehind); together {
 					b.refuse(left, dealer.ErrTogether)
 				}
 				b.refuse(p.early, err)
@@ -64,7 +64,7 @@ func Run(ctx context.Context, d *dealer.Dealer, actor audit.Actor, ops []Operati
 		case together && len(p.later) > 0:
 			return nil, &RoundsError{p.later[0]}
 		default:
-			d.Round(ctx, len(p.now), together, func(ctx context.Context, at int) error { return b.do(ctx, p.now[at]) })
+			d.Round(b.ctx, len(p.now), together, func(in context.Context, at int) error { return b.do(in, p.now[at]) })
 		}
 		left = slices.DeleteFunc(left, func(i int) bool { return b.done[i] })
 		if slices.ContainsFunc(slices.Concat(p.now, p.early), func(i int) bool { return dealer.Undecided(b.results[i].Err) }) {

@@ -18,3 +18,12 @@ func TestReceiptOutlivesRetry(t *testing.T) {
 		t.Errorf("behind the retry there is %+v", req.End)
 	}
 }
+
+// TestBehindAnotherCommit: the first places of an order are opened behind the commit that names it, and no other one.
+func TestBehindAnotherCommit(t *testing.T) {
+	own := &audit.Commit{Context: new(audit.Context)}
+	other := &audit.Commit{Context: own.Context, Commitment: [32]byte{2}}
+	if comesAfter(new(record.Record), 5, own, own) != nil || comesAfter(new(record.Record), 5, own, other) == nil {
+		t.Error("an order is opened behind the commit of another shuffle, or not behind its own")
+	}
+}

@@ -152,7 +152,7 @@ func comesAfter(r *record.Record, shuffle uint64, commit *audit.Commit, before a
 	ok, want := false, "the deal that names the last deal of the order"
 	switch b := before.(type) {
 	case *audit.Commit:
-		ok = len(r.Deals) == 0 && len(commit.Context.Mixed()) == 0
+		ok = b.Commitment == commit.Commitment && len(r.Deals) == 0 && len(commit.Context.Mixed()) == 0
 	case *audit.Mix:
 		ok = len(r.Deals) == 0 && b.Shuffle == shuffle
 	case *audit.Deal:

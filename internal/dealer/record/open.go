@@ -136,8 +136,7 @@ func (d *Reader) tapeAndInputs(ctx context.Context, r *Record, ancestors int) (t
 
 // unseal reads tape and cards from the entry that discloses the tape, or opens them with the sealing key.
 func (d *Reader) unseal(ctx context.Context, r *Record, ancestors int) (tape []byte, inputs []uint32, err error) {
-	c := r.Commit.Context
-	n := 0
+	c, n := r.Commit.Context, 0
 	if c.Parent != nil {
 		n = c.Recipe.Cards
 	}

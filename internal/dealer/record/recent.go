@@ -189,8 +189,7 @@ func (t *Opened) Wipe() {
 
 // Card returns the opening of a place. names are the card names of the deck, nil for a draw list.
 func (t *Opened) Card(names []string, place int) openings.Card {
-	o := t.Tree.Open(t.Order.Position(place))
-	name := ""
+	o, name := t.Tree.Open(t.Order.Position(place)), ""
 	if names != nil {
 		name = names[o.Value]
 	}

@@ -262,8 +262,7 @@ func (w *Rounds) Witnesses() []WitnessState {
 	r := &w.roll
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	states := make([]WitnessState, 0, len(r.contacts))
-	shown := make(map[string]bool)
+	states, shown := make([]WitnessState, 0, len(r.contacts)), make(map[string]bool)
 	for _, one := range r.contacts {
 		s := WitnessState{Size: one.size, Err: one.err}
 		keyed := one.witness.Name + fmt.Sprintf("+%08x", one.witness.Key.KeyHash())

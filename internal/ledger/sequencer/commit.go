@@ -380,21 +380,22 @@ func (l *Ledger) duplicated(d *draft, duplicate *ledger.DuplicateError) (again [
 	l.appends.duplicate.Add(1)
 	for _, r := range d.all {
 		var tags [][32]byte
-		taken := false
-		for _, b := range r.Bodies {
-			if c, ok := b.(*audit.Commit); ok {
-				if slices.Contains(duplicate.Tags, c.KeyTag) {
-					tags = append(tags, c.KeyTag)
-				}
-				taken = taken || slices.ContainsFunc(c.Context.Slots(),
-					func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
+		taken := -1
+		for i, b := range r.Bodies {
+			c, ok := b.(*audit.Commit)
+			if ok && slices.Contains(duplicate.Tags, c.KeyTag) {
+				tags = append(tags, c.KeyTag)
+			}
+			is := func(slot [32]byte) bool { return slices.Contains(duplicate.Slots, slot) }
+			if ok && slices.ContainsFunc(c.Context.Slots(), is) {
+				taken = i
 			}
 		}
 		switch {
 		case len(tags) > 0:
 			r.Answer(ledger.Answer{Err: &ledger.DuplicateError{Tags: tags}})
-		case taken:
-			r.Answer(ledger.Answer{Err: ledger.SlotTaken()})
+		case taken >= 0:
+			r.Answer(ledger.Answer{Err: &ledger.BodyError{Body: taken, Err: ledger.SlotTaken()}})
 		default:
 			again = append(again, r)
 		}

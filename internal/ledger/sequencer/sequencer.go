@@ -84,8 +84,7 @@ func (l *Ledger) prepare(requests []*ledger.Request) (*draft, error) {
 		l.stepped = err.Error()
 		return nil, err
 	}
-	d := &draft{mark: l.memory.State.Mark()}
-	noted := make(map[[32]byte]bool)
+	d, noted := &draft{mark: l.memory.State.Mark()}, make(map[[32]byte]bool)
 	for _, r := range requests {
 		alone := len(d.requests) > 0 && (rotates(&r.Proposal) || rotates(&d.requests[0].Proposal))
 		if alone || repeats(noted, r) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -41,10 +42,10 @@ func TestStoreAsWriter(t *testing.T) {
 		admin := cluster.Database(t)
 		as := func(role string) string { return withUser(t, admin, role, "known") }
 		roles := func(more string) {
-			// Parallel tests change the same roles.
-			exec(t, admin, "BEGIN; LOCK TABLE pg_authid; "+string(script)+more)
+			// Parallel tests change the same roles: all of it is under the lock.
+			exec(t, admin, "BEGIN; LOCK TABLE pg_authid; "+strings.Replace(string(script), "\nCOMMIT;", more+"COMMIT;", 1))
 		}
-		roles("; ALTER ROLE shuffled_owner PASSWORD 'known'; ALTER ROLE shuffled_writer PASSWORD 'known'")
+		roles("ALTER ROLE shuffled_owner PASSWORD 'known'; ALTER ROLE shuffled_writer PASSWORD 'known'; ")
 		if err := MigrateUp(t.Context(), as("shuffled_owner"), Options{}); err != nil {
 			t.Fatal(err)
 		}

@@ -86,8 +86,7 @@ func OpenEvidence(path string, o Options) (*store.Evidence, error) {
 			return err
 		}
 		for rows.Next() {
-			values := make([]any, len(columns))
-			into := make([]any, len(columns))
+			values, into := make([]any, len(columns)), make([]any, len(columns))
 			for i := range values {
 				into[i] = &values[i]
 			}
