@@ -109,6 +109,29 @@ test("a repeat that is not its own is refused, and so is what is older than the 
   );
 });
 
+test("a true answer to another request is a fault", async (t) => {
+  const d = await daemon(t),
+    change = (from, to) =>
+      d.client({ fetch: (url, init) => fetch(url, { ...init, body: init.body?.replace(from, to) }) });
+  const deck = "standard-52",
+    wrong = (sentence) => (e) => isFault(e) && e.sentence.includes(sentence);
+  const alone = change(',"mix":{"co_dealer":true}', "");
+  await assert.rejects(alone.commit(newKey(), { table: "t", deck, mix: { co_dealer: true } }), wrong("mix plan"));
+  // A child that leaves out cards as if others had dealt them, and one after another client did deal on.
+  const fewer = change('"parent":{', '"parent":{"positions":[50,51],');
+  for (const [table, c] of [["v", fewer], ["w", d.client()]]) {
+    const s = await c.commit(newKey(), { table, deck }),
+      replica = d.client();
+    await c.deal(s, { first: 0, runs: SEATS });
+    await replica.deal(await replica.load(s.id), { first: 3, runs: BOARD });
+    const child = c.child(newKey(), s, { table });
+    if (c === fewer) await assert.rejects(child, wrong("of other cards of it"));
+    else assert.equal((await child).places, 46);
+  }
+  const long = d.client({ fetch: async () => new Response(`data: ${" ".repeat(60_000)}\n`.repeat(3)) });
+  await assert.rejects(long.events().next(), wrong("too long"));
+});
+
 test("a program that starts again goes on where the hand is", async (t) => {
   const d = await daemon(t),
     file = path.join(d.data, "client.state"),

@@ -43,7 +43,8 @@ func TestStoreAsWriter(t *testing.T) {
 		as := func(role string) string { return withUser(t, admin, role, "known") }
 		roles := func(more string) {
 			// Parallel tests change the same roles: all of it is under the lock.
-			exec(t, admin, "BEGIN; LOCK TABLE pg_authid; "+strings.Replace(string(script), "\nCOMMIT;", more+"COMMIT;", 1))
+			all := strings.Replace(string(script), "\nCOMMIT;", more+"COMMIT;", 1)
+			exec(t, admin, "BEGIN; LOCK TABLE pg_authid; "+all)
 		}
 		roles("ALTER ROLE shuffled_owner PASSWORD 'known'; ALTER ROLE shuffled_writer PASSWORD 'known'; ")
 		if err := MigrateUp(t.Context(), as("shuffled_owner"), Options{}); err != nil {

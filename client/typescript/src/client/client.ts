@@ -29,9 +29,9 @@ import type {
 import { Batch, type Done, type Step } from "./batch.ts";
 import type { Committed } from "./committed.ts";
 import { fault } from "./errors.ts";
-import { believed, early, evidence, learn, loaded, notWitnessed, type Status } from "./evidence.ts";
+import { believed, early, evidence, learn, loaded, notWitnessed, restore, type Status } from "./evidence.ts";
 import { events } from "./events.ts";
-import { Ledger, mistake, type Asked, type CallOptions, type Config } from "./ledger.ts";
+import { Ledger, mistake, type Asked, type CallOptions, type Config, type Proved } from "./ledger.ts";
 import { acted, inherit, proveClose, proveCommit, proveDeal, proveMix, proveReveal, says } from "./proofs.ts";
 import { pause, sleep } from "./send.ts";
 import { putTerms, read } from "./shown.ts";
@@ -217,8 +217,10 @@ export class Client {
         this.ledger.prove(answer, s.id, { ...this.ledger.reading(), since: 0 }, answer),
       );
       if (!equal(e.leaf, s.leaf)) throw fault("the receipt is of another commit", answer);
-      if (await this.ledger.witnessed(answer)) {
+      const at = await this.ledger.witnessed(answer);
+      if (at !== null) {
         s.seen = e.size;
+        s.seenAt = at;
         return;
       }
       if (attempt === this.ledger.config.attempts) throw notWitnessed(`the commit of shuffle ${s.id}`);
@@ -243,14 +245,14 @@ export class Client {
       const shuffle = s!,
         l = this.ledger,
         done: Done = { shuffle };
-      let index = 0,
+      let e: Proved | undefined,
         first = true;
       if (step.mix) {
-        index = await proveMix(l, shuffle, step.mix, (done.mix = read<Mix>(answer)), when, answer);
+        e = await proveMix(l, shuffle, step.mix, (done.mix = read<Mix>(answer)), when, answer);
       } else if (step.deal) {
         first = step.deal.first === 0 && shuffle.context.plan.length === 0;
         if (step.from !== undefined) await learn(this.ledger, shuffle);
-        index = await proveDeal(l, shuffle, step.deal, (done.deal = read<Deal>(answer)), when, answer);
+        e = await proveDeal(l, shuffle, step.deal, (done.deal = read<Deal>(answer)), when, answer);
       } else if (step.reveal) {
         await proveReveal(
           l,
@@ -264,7 +266,7 @@ export class Client {
       } else {
         await proveClose(l, shuffle, step.close!, (done.close = read<Close>(answer)), null, when, answer);
       }
-      if (index > 0) await early(this.ledger, shuffle, index, first);
+      if (e) await early(this.ledger, shuffle, e, first);
       return done;
     });
   }
@@ -283,6 +285,10 @@ export class Client {
       request = (step.shuffle ?? step.draw)!,
       [s, e] = await proveCommit(this.ledger, a, when, answer);
     this.ledger.own(e, says(a, a.id), when, answer);
+    // Others dealt on, the commit says: the transcript shows whether they did.
+    const left = s.context.parent?.positions.length;
+    if (parent && !step.shuffle?.parent?.positions && left !== parent.places - parent.next())
+      await restore(this.ledger, parent);
     const what = differs(s, step.key!, request, parent);
     if (what) throw fault(what, answer);
     s.deck = deckOf(request);

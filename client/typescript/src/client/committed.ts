@@ -58,6 +58,7 @@ export class Committed {
   before: number; // the place of the cut card is above before, and not above after
   after: number;
   seen = 0; // size of a checkpoint over the commit that the quorum cosigned; 0: none
+  seenAt = 0; // when its last witness did, in milliseconds
   early = false; // the quorum cosigned the commit before the first mix or deal
   all: number[] | null = null; // the value of each position, once the tape is disclosed
   parent: number[] | null = null; // of a child: the values of the parent's positions that it took, once known
@@ -241,6 +242,9 @@ export class Committed {
     this.deck ??= parent.deck;
     const taken = this.context.parent!.positions;
     if (parent.all) this.parent = taken.map((p) => parent.all![p]!);
-    else this.barred = new Set([...parent.values].filter(([p]) => !taken.includes(p)).map(([, value]) => value));
+    else {
+      const dealt = [...parent.values].filter(([p]) => !taken.includes(p)).map(([, value]) => value);
+      this.barred = new Set([...parent.barred, ...dealt]);
+    }
   }
 }

@@ -73,6 +73,7 @@ async function* parse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id?: n
         id = Number(text);
       } else if (field === "data") {
         data += text;
+        if (data.length > MAX_LINE) throw fault("an event is too long", data.slice(0, 100));
       } else if (line === "") {
         yield { ...(id !== undefined && { id }), ...(data !== "" && { event: parsed(data) }) };
         [id, data] = [undefined, ""];

@@ -1,13 +1,14 @@
 // What is known of a shuffle from its evidence: transcripts, and loaded shuffles.
 import { equal, toBase64, utf8 } from "../verify/bytes.ts";
 import { CONTINUED } from "../verify/codes.ts";
+import { WITNESS_GRACE } from "../verify/level.ts";
 import { deckHash } from "../verify/terms.ts";
 import { readTranscript } from "../verify/transcript.ts";
 import type { Tape, Verdict } from "../verify/types.ts";
 import type { ShuffleState } from "./api.gen.ts";
 import type { Committed, Opened } from "./committed.ts";
 import { ShuffledError, fault } from "./errors.ts";
-import type { CallOptions, Ledger } from "./ledger.ts";
+import type { CallOptions, Ledger, Proved } from "./ledger.ts";
 import { proveCommit } from "./proofs.ts";
 import { pause, sleep } from "./send.ts";
 import { read } from "./shown.ts";
@@ -23,10 +24,10 @@ export async function learn(l: Ledger, s: Committed, o?: CallOptions): Promise<v
   await restore(l, s, o);
 }
 
-// early checks that the quorum cosigned the commit before the first mix or deal. index is the entry
-// of a mix or deal; first says whether it is the first one. If others began, a transcript shows it.
-export async function early(l: Ledger, s: Committed, index: number, first: boolean): Promise<void> {
-  if (first && s.seen > 0 && s.seen <= index) s.early = true;
+// early checks that the quorum cosigned the commit before the first mix or deal. e is the entry of a mix or deal; first
+// says whether it is the first one. If others began, or a witness was late, a transcript shows it.
+export async function early(l: Ledger, s: Committed, { index, entry }: Proved, first: boolean): Promise<void> {
+  if (first && s.seen > 0 && s.seen <= index && s.seenAt <= entry.time + WITNESS_GRACE) s.early = true;
   if (s.early || !l.asks) return;
   const { text, verdict: v } = await evidence(l, s.id, undefined, true);
   const file = readTranscript(utf8.encode(text));
@@ -67,7 +68,7 @@ export async function evidence(
 }
 
 // restore takes from a proved transcript what was played of a shuffle.
-async function restore(l: Ledger, s: Committed, o?: CallOptions): Promise<Verdict> {
+export async function restore(l: Ledger, s: Committed, o?: CallOptions): Promise<Verdict> {
   const { text, verdict: v } = await evidence(l, s.id, undefined, false, o);
   if (v.commitment !== s.commitment) throw fault("the transcript is of another commit", text);
   const file = readTranscript(utf8.encode(text)),

@@ -179,9 +179,11 @@ export class Ledger {
     };
   }
 
-  // witnessed tells whether the policy's quorum cosigned the checkpoint of a receipt.
-  async witnessed(receipt: string): Promise<boolean> {
-    return (await verify(receipt, this.full)).verdict === "proved";
+  // witnessed gives the time, in milliseconds, at which the last witness cosigned the checkpoint of a receipt, null if
+  // the policy's quorum did not.
+  async witnessed(receipt: string): Promise<number | null> {
+    const v = await verify(receipt, this.full);
+    return v.verdict === "proved" ? Math.max(...(v.witnesses ?? []).map((w) => Date.parse(w.time ?? ""))) : null;
   }
 
   // evidence gives the verdict on a transcript under the pinned keys, with all also under the
@@ -244,7 +246,7 @@ class Tables {
     if (previous >= id) return "it names a commit before it that is none";
     if (known && ((serial === known.serial && id === known.id) || (serial < known.serial && id < known.id))) return "";
     const follows =
-      !known || (serial > known.serial + 1 && id > known.id) || (serial === known.serial + 1 && previous === known.id);
+      !known || (serial > known.serial + 1 && previous > known.id) || (serial === known.serial + 1 && previous === known.id);
     if (!follows)
       return `it is serial ${serial} after entry ${previous}, and serial ${known.serial} is entry ${known.id}`;
     if (this.newest.size >= 4096) this.newest.clear();

@@ -76,7 +76,7 @@ export async function proveMix(
   m: MixAnswer,
   when: Asked,
   answer: string,
-): Promise<number> {
+): Promise<Proved> {
   const [e, mix] = await acted(l, s, "mix", says(m), when, answer, (b) => b.shuffle === s.id);
   const slots = [...(req.slots ?? [])];
   const right = ({ source, value, cut }: Mix["values"][number], i: number) => {
@@ -89,7 +89,7 @@ export async function proveMix(
     throw fault("the mix in the ledger has other values", answer);
   const what = await s.takeMix(mix);
   if (what) throw fault(what, answer);
-  return e.index;
+  return e;
 }
 
 const runsOf = (req: DealRequest): Run[] =>
@@ -117,7 +117,7 @@ export async function proveDeal(
   d: Deal,
   when: Asked,
   answer: string,
-): Promise<number> {
+): Promise<Proved> {
   const want = runsOf(req);
   const [e, deal] = await acted(
     l,
@@ -164,7 +164,7 @@ export async function proveDeal(
   if ((req.close === undefined) !== (d.close === undefined)) throw fault("one of deal and close is missing", answer);
   if (req.close && d.close)
     await proveClose(l, s, req.close, d.close, e.index + (req.close.reveal?.length ? 2 : 1), when, answer);
-  return e.index;
+  return e;
 }
 
 function shownCard(

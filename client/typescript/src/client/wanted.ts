@@ -59,6 +59,7 @@ function samePlan({ plan }: Context, { mix }: ShuffleRequest | DrawsRequest): bo
   if (mix?.beacon)
     want.push((p) => isQuicknet(p) && (round === undefined || p.round === round));
   if (mix?.cut) want.push((p) => p.source === CUT);
+  if (mix?.co_dealer) want.push(() => false); // this client proves no co-dealer
   return plan.length === want.length && plan.every((p, i) => want[i]!(p));
 }
 
@@ -69,11 +70,11 @@ function sameParent(s: Committed, req: ShuffleRequest | DrawsRequest, parent: Co
   return got.id === parent.id && got.id < s.id && want !== null && same(got.positions, want);
 }
 
-// undealt gives the positions of the last n places, ascending, null if the client knows that one of
-// them was dealt. n comes from the commit, because another client may have dealt since.
+// undealt gives the positions of the last n places, ascending, null if they are not those that were not dealt. n comes
+// from the commit. If another client dealt since, its deals were learned before.
 function undealt(parent: Committed, n: number): number[] | null {
   const first = parent.places - n;
-  return first < parent.next() || !parent.order ? null : parent.order.slice(first).sort((a, b) => a - b);
+  return first !== parent.next() || !parent.order ? null : parent.order.slice(first).sort((a, b) => a - b);
 }
 
 function sameRecipe(c: Context, req: ShuffleRequest | DrawsRequest, parent: Committed | undefined): boolean {

@@ -22,7 +22,7 @@ export function levelOf(s: State): [Level, string?] {
 
 // WITNESS_GRACE, in milliseconds: a quorum can be complete this long after the first mix or deal, because
 // clocks differ (10.2).
-const WITNESS_GRACE = 10000;
+export const WITNESS_GRACE = 10000;
 
 // choiceLeft tells what a house could choose in a shuffle with a mix although it could not know the
 // value of a slot or beacon when it committed (10.5). It gives null if there is nothing.
