@@ -97,7 +97,7 @@ func Main(begin func() error, run func(context.Context, []string, Streams) int) 
 	if code == ExitOK {
 		code = run(ctx, os.Args[1:], s)
 	}
-	if code <= ExitFails && out.err != nil {
+	if code <= ExitFails && out.err != nil && !errors.Is(out.err, syscall.EPIPE) { // EPIPE: the reader has seen enough
 		code = Report(s.Err, out.err)
 	}
 	stop()
