@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -267,7 +268,7 @@ func (s *story) owners(d *daemon) {
 	results, err := batch.Run(ctx, d.Dealer, second, []batch.Operation{
 		{Table: one.Table, Key: "batch-1", Of: -1, Cards: &one},
 		{Table: draws.Table, Key: "batch-2", Of: -1, Draws: &draws},
-	}, true, func(uint64) error { return nil })
+	}, true, func(uint64) (context.Context, error) { return ctx, nil })
 	for _, r := range did(d, results, err) {
 		must(s.t, r.Err)
 		id := r.Answer.(api.Shuffle).ID
