@@ -58,7 +58,7 @@ func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
 		values = append(values, audit.MixValue{Source: audit.SourceBeacon, Beacon: [48]byte(signature)})
 	}
 	if req.Cut != nil {
-		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: uint16(min(uint(*req.Cut), 1<<16-1))})
+		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: narrow(*req.Cut)})
 	}
 	return values
 }
@@ -219,10 +219,13 @@ func (c *Client) Reveal(ctx context.Context, s *Committed, req RevealRequest) (*
 	return done.Reveal, err
 }
 
+// narrow is a place or position of a request in the form of an entry. No shuffle has as many as what does not fit.
+func narrow(n int) uint16 { return uint16(min(uint(n), 1<<16-1)) }
+
 // places are the places of a request in the form of an entry: ascending.
 func places(asked []int) (all []uint16) {
 	for _, p := range asked {
-		all = append(all, uint16(min(uint(p), 1<<16-1))) // no shuffle has so many places
+		all = append(all, narrow(p))
 	}
 	slices.Sort(all)
 	return all

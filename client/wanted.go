@@ -51,10 +51,7 @@ func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) (c *audit.
 		c.DeckHash, c.Parent = parent.commit.Context.DeckHash, &audit.Parent{ID: parent.ID}
 		c.Terms = parent.commit.Context.Terms
 		for _, p := range r.Parent.Positions {
-			if p < 0 || p >= shuffle.MaxCards {
-				p = shuffle.MaxCards // no parent has it
-			}
-			c.Parent.Positions = append(c.Parent.Positions, uint16(p))
+			c.Parent.Positions = append(c.Parent.Positions, narrow(p))
 		}
 		if r.Parent.Positions == nil && got.Parent != nil {
 			c.Parent.Positions = parent.undealt(len(got.Parent.Positions))

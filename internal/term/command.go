@@ -77,12 +77,13 @@ func (s Streams) Answer(asJSON bool, v any, format string, args ...any) error {
 
 // output is standard output. It keeps the first error, which commands that write line by line do not look at.
 type output struct {
-	*os.File
-	err error
+	file *os.File
+	err  error
 }
 
+func (o *output) Fd() uintptr { return o.file.Fd() }
 func (o *output) Write(b []byte) (n int, err error) {
-	n, err = o.File.Write(b)
+	n, err = o.file.Write(b)
 	o.err = cmp.Or(o.err, err)
 	return n, err
 }
@@ -91,7 +92,7 @@ func (o *output) Write(b []byte) (n int, err error) {
 // of a failure to write what the program found.
 func Main(begin func() error, run func(context.Context, []string, Streams) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	out := &output{File: os.Stdout}
+	out := &output{file: os.Stdout}
 	s := Streams{os.Stdin, out, os.Stderr}
 	code := Report(s.Err, begin())
 	if code == ExitOK {
