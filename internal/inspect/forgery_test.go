@@ -535,4 +535,9 @@ func wantFaults(t testing.TB, r *Report, want []string) {
 	if uint64(len(r.Faults)) != r.FaultCount {
 		t.Errorf("%d faults listed, %d counted", len(r.Faults), r.FaultCount)
 	}
+	for _, c := range r.Tables {
+		if c.Shuffles != c.Completed+c.EndedEarly+c.Continued+c.Void+c.Expired+c.Open {
+			t.Errorf("%d shuffles of table %s, which ended or are open as %s", c.Shuffles, c.Table, asJSON(t, c.Counts))
+		}
+	}
 }

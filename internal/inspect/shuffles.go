@@ -56,14 +56,12 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 		}
 	}
 	if of := c.Context.Parent; of != nil {
-		parent := f.live[of.ID]
-		if parent == nil {
-			return // its parent is not known: that is a fault, or follows from one
+		if parent := f.live[of.ID]; parent != nil { // otherwise that is a fault, or follows from one
+			if parent.self == nil {
+				parent.self = &lineage{done: make(chan struct{})}
+			}
+			l.parent = parent.self
 		}
-		if parent.self == nil {
-			parent.self = &lineage{done: make(chan struct{})}
-		}
-		l.parent = parent.self
 	}
 	if p, ok := c.Context.Beacon(); ok && p.Chain == audit.Quicknet {
 		l.Round = beacon.TimeOf(p.Round)

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
+	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/term"
 )
 
@@ -125,5 +127,28 @@ func TestParsePeriod(t *testing.T) {
 		if begin, end, err := parsePeriod(test[0], test[1]); err == nil {
 			t.Errorf("%q to %q: %v to %v", test[0], test[1], begin, end)
 		}
+	}
+}
+
+// TestAuditOfOrphans: children whose parent is not known are shuffles, too: the bars of their table have 30 cells.
+func TestAuditOfOrphans(t *testing.T) {
+	l := inspecttest.New(t.TempDir(), "orphans", inspecttest.Plain())
+	root := l.Commit("t1")
+	root.Close(audit.OutcomeVoid, audit.ReasonMisdeal)
+	l.Commit("t1", inspecttest.ChildOf(root, 4, 7)).Close(audit.OutcomeVoid, audit.ReasonMisdeal)
+	l.Commit("t1", inspecttest.ChildOf(root, 4, 7)).Close(audit.OutcomeVoid, audit.ReasonMisdeal)
+	l.Finish()
+	b, err := inspect.OpenBundle(l.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	r, err := inspect.Run(t.Context(), b, inspect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := Sheet{term.Streams{Out: io.Discard}.Sheet()}.audit("orphans", r)
+	if want := strings.Repeat(barDone, 3) + strings.Repeat(barVoid, 27); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
 	}
 }
