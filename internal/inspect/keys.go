@@ -158,16 +158,17 @@ const maxRetiredNotes = 64
 func (f *fold) retiredKeys() {
 	came := make(map[[32]byte]trust.KeyRecord) // first entry of each key
 	next := make(map[[32]byte]trust.KeyRecord) // by key: the one that took its place
-	newest := make(map[audit.Subject][32]byte)
+	newest := make(map[[2]byte][32]byte)       // signing keys of both algorithms are in force side by side
 	said := 0
 	for _, r := range f.history.Records {
 		switch r.Subject {
 		case audit.SubjectSigning, audit.SubjectDisclosure:
 			came[r.ID] = r
-			if before, ok := newest[r.Subject]; ok {
+			kind := [2]byte{byte(r.Subject), r.Public[0]}
+			if before, ok := newest[kind]; ok {
 				next[before] = r
 			}
-			newest[r.Subject] = r.ID
+			newest[kind] = r.ID
 		case audit.SubjectRetirement:
 			if text := doubted(r, came, next); text != "" && said < maxRetiredNotes {
 				f.noteOnce(text)
