@@ -363,6 +363,28 @@ func TestConduct(t *testing.T) {
 	want, err := os.ReadFile(name)
 	must(t, err)
 	if got != string(want) {
+// TestLapsedAct: of two acts with one digest that wait, that which has lapsed approves nothing, and is not cancelled.
+func TestLapsedAct(t *testing.T) {
+	t.Parallel()
+	h := story(t)
+	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "t1", Reason: "settled"}
+	digest := audit.Approved(audit.Daemon.Identity, clear)
+	h.Append(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: "t1", Reason: "dispute"})
+	acts := [2]uint64{}
+	for i, end := range []func(){func() { h.Append(clear) }, func() { h.Act(audit.ActCancel, digest, "alice") }} {
+		h.Act(audit.ActKillClear, digest, "alice")
+		h.Now += 1_800_000
+		acts[i] = h.Act(audit.ActKillClear, digest, "bob")
+		h.Now += 2_700_000
+		end()
+	}
+	for _, l := range h.report(t).Acts.List {
+		if l.Entry >= acts[0]-1 && (l.BreakGlass != (l.Entry == acts[0]) || (l.Cancelled != nil) != (l.Entry == acts[1])) {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
 		t.Fatalf("the report is\n%snot\n%s", got, want)
 	}
 }

@@ -98,7 +98,7 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []rules.Wa
 	case a.Act != audit.ActCancel:
 		f.approving = index
 	default:
-		at := slices.IndexFunc(before, func(w rules.WaitingAct) bool { return w.Digest == a.Digest })
+		at := slices.IndexFunc(before, func(w rules.WaitingAct) bool { return w.Digest == a.Digest && now < w.Expires })
 		if at >= 0 {
 			f.actLine(before[at].Index).Cancelled = &index
 		}
@@ -117,7 +117,7 @@ func (f *fold) brokeGlass(e audit.Entry, index uint64, waiting []rules.WaitingAc
 		return
 	}
 	digest := audit.Approved(e.Actor.Identity, e.Body)
-	at := slices.IndexFunc(waiting, func(w rules.WaitingAct) bool { return w.Digest == digest })
+	at := slices.IndexFunc(waiting, func(w rules.WaitingAct) bool { return w.Digest == digest && e.Time < w.Expires })
 	if at < 0 {
 		return
 	}
