@@ -450,6 +450,16 @@ func TestMixedExports(t *testing.T) {
 	l := newLedger(t)
 	l.hand("t1")
 	l.Rotate()
+// TestNoCosigned: of a list that cannot be read nothing is left open because of lines of an unknown type.
+func TestNoCosigned(t *testing.T) {
+	t.Parallel()
+	b := newBroken(t)
+	b.cut(b.tail("cosigned"), -1)
+	if r := inspectDir(t, b.dir, Options{Policy: inspecttest.Policy(true, 2, "w1", "w2", "w3")}); len(r.Unknown) > 0 {
+		t.Errorf("%q", r.Unknown)
+	}
+}
+
 	l.Finish()
 	older := filepath.Join(t.TempDir(), "older")
 	must(t, os.CopyFS(older, os.DirFS(l.Dir)))

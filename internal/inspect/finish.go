@@ -92,7 +92,7 @@ func (f *fold) judgeTrust() {
 	case f.report.Witnesses.Newest == 0 && !f.cosigned.broken:
 		f.faults.add(fault(CodeQuorum, "",
 			"the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
-	case f.cosigned.undecided == f.report.Witnesses.Newest && !f.cosigned.named:
+	case f.cosigned.undecided > 0 && f.cosigned.undecided == f.report.Witnesses.Newest && !f.cosigned.named:
 		f.cannotJudge(undecided(f.report.Witnesses.Newest))
 	case f.cosigned.pinned < f.report.Witnesses.Newest && !f.cosigned.named:
 		f.faults.add(fault(CodeQuorum, "",
