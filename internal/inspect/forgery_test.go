@@ -383,11 +383,16 @@ var forgeries = []struct {
 	}, []string{"signature"}},
 	{"a cosigned fork", func(l *ledger) {
 		l.Start()
-		other := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size, Root: [32]byte{1}}
-		l.KeepCosigned(inspecttest.Cosign(inspecttest.Sign(other.Text(), inspecttest.Key("signing 0")), l.Now/1000,
-			"w1", "w2"))
+		l.fork(1)
 		l.hand("t1")
 	}, []string{"root"}},
+	{"a cosigned fork that counts once", func(l *ledger) {
+		s := l.Commit("t1")
+		l.fork(1)
+		s.Deal(1, l.Size)
+		s.Deal(1, l.Size) // which is not kept
+		s.Close(completed, none)
+	}, []string{"cosigned_missing", "root"}},
 	{"cosigned by too few", func(l *ledger) { l.Start(); l.Cosigned("w1"); l.hand("t1") }, []string{"quorum"}},
 	{"cosigned by others", func(l *ledger) { l.Start(); l.Cosigned("x1", "x2", "x3"); l.hand("t1") },
 		[]string{"quorum"}},
@@ -433,6 +438,12 @@ func newLedger(t testing.TB) *ledger {
 	l.Disclosure()
 	l.see()
 	return l
+}
+
+// fork keeps a cosigned checkpoint of another root.
+func (l *ledger) fork(root byte) {
+	c := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size, Root: [32]byte{root}}
+	l.KeepCosigned(inspecttest.Cosign(inspecttest.Sign(c.Text(), inspecttest.Key("signing 0")), l.Now/1000, "w1", "w2"))
 }
 
 func (l *ledger) see() { l.seen = l.Cosigned(l.witnesses...) }

@@ -48,10 +48,6 @@ func (f *fold) point(p *point) {
 	}
 	size := p.head.Size
 	if p.kind == KindCosigned {
-		if s := &f.cosigned; len(s.recent) == 2*sizesKept {
-			s.recent, s.dropped = append(s.recent[:0], s.recent[sizesKept:]...), true
-		}
-		f.cosigned.recent = append(f.cosigned.recent, size)
 		f.report.Witnesses.Cosigned++
 		f.report.Witnesses.Newest = size
 	}
@@ -59,9 +55,13 @@ func (f *fold) point(p *point) {
 	switch p.kind {
 	case KindCosigned:
 		if f.cosigned.named = !holds; holds {
+			if s := &f.cosigned; len(s.recent) == 2*sizesKept {
+				s.recent, s.dropped = append(s.recent[:0], s.recent[sizesKept:]...), true
+			}
+			f.cosigned.recent = append(f.cosigned.recent, size)
 			f.quorum(p)
 		} else {
-			f.cosigned.spoilt++ // its size may be damaged
+			f.cosigned.spoilt++ // its size may be damaged, so that it is not one of recent, too
 		}
 		if size == f.size && !f.cosigned.named {
 			f.copied = p.Signed
@@ -211,12 +211,12 @@ func (f *fold) since(p *point) {
 
 // cosignedSizes are the sizes of the newest cosigned checkpoints.
 type cosignedSizes struct {
-	recent     []uint64 // ascending, at most twice sizesKept
+	recent     []uint64 // of those that hold: ascending, at most twice sizesKept
 	dropped    bool     // there were more
 	broken     bool     // they could not be read to the end
 	named      bool     // the newest so far was named as a fault
 	spoilt     int      // how many are of unknown size: each may be one that is missing
-	excused    []uint64 // sizes that are missing and may be those
+	excused    []uint64 // sizes that are missing and may be those, ascending
 	pinned     uint64   // newest with the trusted quorum so far
 	everPinned uint64   // newest of all with it
 	undecided  uint64   // newest whose quorum depends on lines of an unknown type
@@ -239,11 +239,12 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 			break
 		}
 	}
-	if slices.Contains(s.excused, size) {
+	at, found := slices.BinarySearch(s.excused, size)
+	if found {
 		return
 	}
 	if len(s.excused) < s.spoilt {
-		s.excused = append(s.excused, size)
+		s.excused = slices.Insert(s.excused, at, size)
 		return
 	}
 	x := fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there", size)
