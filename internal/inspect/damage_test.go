@@ -230,6 +230,13 @@ func (b *broken) swap(name string) {
 	b.t.Fatal("no two entries have one length")
 }
 
+// flipEntry damages an entry in a file of them.
+func (b *broken) flipEntry(name string, n int) {
+	frames := b.frames(name)
+	frames[n][20] ^= 0x10
+	b.write(name, bytes.Join(frames, nil))
+}
+
 // flipNote damages signature line n of a note in a file of them.
 func (b *broken) flipNote(name string, note, n int) {
 	frames := b.frames(name)

@@ -111,13 +111,20 @@ func (f *fold) signature(p *point) bool {
 
 // notSigned names a checkpoint without the signatures of the keys in force.
 func (f *fold) notSigned(p *point) {
-	if len(f.lost) > 0 {
-		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
+	if f.unchecked() {
 		return
 	}
 	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the keys in force",
 		p.head.Size))
 	f.unsigned = f.unsigned || p.kind == kindNewest
+}
+
+// unchecked reports, and notes, that an entry below is lost: it may have been that of a signing key.
+func (f *fold) unchecked() bool {
+	if len(f.lost) > 0 {
+		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
+	}
+	return len(f.lost) > 0
 }
 
 // trustIn removes the keys of an algorithm from those that are due if one of them was in force and signed p: the newest
@@ -150,12 +157,15 @@ func (f *fold) beyond(p *point) {
 // rotate names the entry of a signing key if all checkpoints of its size were seen and none is signed by both keys.
 func (f *fold) rotate() {
 	if r := f.rotated; r != nil && f.state.Size() > r.index {
-		if f.rotated = nil; f.unsure {
+		f.rotated = nil
+		switch {
+		case f.unchecked():
+		case f.unsure:
 			f.noteOnce("whether both keys signed at a rotation is not checked: not all checkpoints could be read")
-			return
+		default:
+			f.faults.add(fault(CodeRotation, "",
+				"no checkpoint of size %d carries the signatures of the old and the new key", r.index+1).at(r.index))
 		}
-		f.faults.add(fault(CodeRotation, "",
-			"no checkpoint of size %d carries the signatures of the old and the new key", r.index+1).at(r.index))
 	}
 }
 
@@ -198,7 +208,7 @@ func (f *fold) converge() {
 func (f *fold) since(p *point) {
 	root, ok := f.edge.root(p.head.Size)
 	switch {
-	case !p.signed:
+	case !p.signed && !f.unchecked():
 		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the keys in force then",
 			p.head.Size))
 	case !ok:

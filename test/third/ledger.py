@@ -111,7 +111,7 @@ class Ledger(Followed):
         for kind, where, checkpoint in points:
             self.point(kind, where, checkpoint, due)
         if self.since and self.since.size == size and not (
-                signed_by_each(self.since, self.in_force())
+                (self.bundle.lost or signed_by_each(self.since, self.in_force()))
                 and self.bundle.root(size) in (None, self.since.root)):
             self.fault("since")
 
@@ -201,7 +201,8 @@ class Ledger(Followed):
     def finish(self, text):
         """Find the faults that show only at the end."""
         for index, _ in self.rotations:
-            self.fault("rotation", index)
+            if not self.bundle.lost:
+                self.fault("rotation", index)
         named = self.bundle.lost or self.rotations or self.unsigned
         if self.due and not named:
             self.fault("key_not_in_force")
