@@ -106,7 +106,7 @@ var (
 		"one commitment for two shuffles", "one idempotency key for two shuffles", "another tape at the close",
 		"a tape too short", "another tape, with its commitment", "a tape that runs out", "a tape lost",
 		"a chain, disclosed", "a chain, its root's tape lost", "rotated without the old key",
-		"rotated without a checkpoint", "the old key signs on", "a cosigned fork", "cosigned by too few",
+		"rotated without a checkpoint", "the old key signs on", "a cosigned fork", "a cosigned fork that counts once", "cosigned by too few",
 		"bytes that are no entry", "two faults in one shuffle"}
 )
 
@@ -289,18 +289,28 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 		logs(key.VKey, m1.VKey()), "")
 
 	l = small(t, false)
-	for i := range 3 {
+	for i := range 2 {
 		l.Start()
-		other := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size, Root: [32]byte{byte(i)}}
-		if i == 2 {
-			l.see()
-			continue
-		}
-		l.KeepCosigned(inspecttest.Cosign(inspecttest.Sign(other.Text(), inspecttest.Key("signing 0")), l.Now/1000,
-			"w1", "w2"))
+		l.fork(byte(i))
 	}
+	l.Start()
+	l.see()
 	l.Finish()
 	add("two cosigned checkpoints of another history, and one of this", l.Dir, key, "root")
+	add("a cosigned checkpoint of too large a size", honest(func(b *broken) { b.sizeNote(b.tail("cosigned"), 0, "5") }),
+		key, "checkpoint root")
+
+	l = small(t, false)
+	lost := int(l.Size)
+	l.Rotate()
+	l.hand("t1")
+	since := bundleTrust{VKey: key.VKey, Since: string(l.Signed())}
+	l.Rotate()
+	l.Finish()
+	add("the entry of a signing key lost, below that of the next one and an older checkpoint", honest(func(b *broken) {
+		b.flipEntry(b.tail("tile/entries"), lost)
+	}), since, "entry")
+	add("two cosigned checkpoints exchanged", honest(func(b *broken) { b.swap(b.tail("cosigned")) }), key, "checkpoint")
 
 	l = small(t, false)
 	l.AppendLost([]byte{2, 1, 0})

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"shuffled/internal/audit"
 )
 
@@ -183,9 +181,9 @@ func (f *fold) settle(x *closing) error {
 type feed struct {
 	kind  Kind
 	next  func() (Checkpoint, error, bool)
-	head  *point // read, but not yet of a chunk
-	after *point // the one behind it
-	last  uint64 // size of head, or of the one before
+	head  *point   // read, but not yet of a chunk
+	ahead []*point // those behind it, at most three
+	last  uint64   // size of head, or of the one before
 }
 
 // cut returns chunk n of the ledger, with the checkpoints of its sizes.
@@ -195,12 +193,8 @@ func (r *run) cut(n uint64, feeds []*feed) *chunk {
 	if p := r.older; p != nil && p.head.Size > c.first && p.head.Size <= end {
 		c.points = append(c.points, *p)
 	}
-	keys := r.signers.Load().keys // in force as far as the fold has come
-	if keys == nil {
-		keys = r.first
-	}
 	for _, f := range feeds {
-		for p := f.peek(c, keys); p != nil && p.head.Size <= end; p = f.peek(c, keys) {
+		for p := f.peek(c); p != nil && p.head.Size <= end; p = f.peek(c) {
 			c.points = append(c.points, *p)
 			f.head = nil
 		}
@@ -218,22 +212,25 @@ func (r *run) cut(n uint64, feeds []*feed) *chunk {
 }
 
 // peek returns the next checkpoint that can be judged, nil for none. What is wrong with others is a fault of the chunk.
-func (f *feed) peek(c *chunk, keys []note.Verifier) *point {
+func (f *feed) peek(c *chunk) *point {
 	for f.head == nil {
-		p := f.read(c)
-		if p == nil {
+		for p := f.read(c); p != nil; p = f.read(c) {
+			if f.ahead = append(f.ahead, p); len(f.ahead) == 3 {
+				break
+			}
+		}
+		if len(f.ahead) == 0 {
 			return nil
 		}
+		p, behind := f.ahead[0], f.ahead[1:]
+		f.ahead = behind
 		if p.head.Size <= f.last {
 			f.spoil(c, fault(CodeCheckpoint, p.Where, "size %d stands after size %d", p.head.Size, f.last))
 			continue
 		}
-		// A size that is too large would put all others behind it: then the one that is not signed is wrong.
-		f.after = f.read(c)
-		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && keys != nil &&
-			!signedBy(p.Signed, keys) {
-			f.spoil(c, fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the keys in force",
-				p.head.Size))
+		// A size that is too large would put all others behind it.
+		if len(behind) == 2 && behind[0].head.Size > f.last && max(behind[0].head.Size, behind[1].head.Size) <= p.head.Size {
+			f.spoil(c, fault(CodeCheckpoint, p.Where, "size %d stands before size %d", p.head.Size, behind[0].head.Size))
 			continue
 		}
 		f.head, f.last = p, p.head.Size
@@ -243,10 +240,6 @@ func (f *feed) peek(c *chunk, keys []note.Verifier) *point {
 
 // read returns the next checkpoint that can be parsed, nil for none. An error ends the checkpoints of the source.
 func (f *feed) read(c *chunk) *point {
-	if p := f.after; p != nil {
-		f.after = nil
-		return p
-	}
 	for {
 		p, err, ok := f.next()
 		if err != nil {

@@ -22,7 +22,6 @@ import (
 	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/openings"
@@ -45,7 +44,6 @@ type run struct {
 	decks     *memory[int] // of cards
 	documents *memory[*terms.Document]
 	signers   atomic.Pointer[signers] // written by the fold
-	first     []note.Verifier         // the genesis's key, unchecked; nil: it cannot be read
 
 	tasks chan *chunk // from the fold to workers
 	jobs  chan *batch // from the fold to workers
@@ -80,7 +78,6 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 
 // begin prepares a check, and opens its files.
 func (r *run) begin(report *Report) (*fold, error) {
-	r.first = r.genesisKey()
 	r.decks, _ = lru.New[[32]byte, func() (int, error)](deckMemory) // no error: the size is positive
 	r.documents, _ = lru.New[[32]byte, func() (*terms.Document, error)](deckMemory)
 	depth := depthPerWorker * runtime.GOMAXPROCS(0)
@@ -107,18 +104,6 @@ func (r *run) begin(report *Report) (*fold, error) {
 		}
 	}
 	return f, nil
-}
-
-// genesisKey reads the signing key of the genesis, without checking that the genesis is the ledger's.
-func (r *run) genesisKey() []note.Verifier {
-	c, err := r.src.Chunk(r.ctx, 0, int(min(Width, r.size)))
-	if err != nil || len(c.Entries) == 0 {
-		return nil // named when the chunk is read
-	}
-	var history trust.History // a key entry in its place has no origin, and so no verifier
-	e, _ := audit.ParseEntry(c.Entries[0])
-	history.Take(0, e)
-	return trust.Verifiers(history.Signing)
 }
 
 // open reads what the check begins with: the newest checkpoint and the older one. Without the size of the newest there

@@ -83,13 +83,16 @@ class Ledger(Followed):
 
     def in_order(self):
         """Return the checkpoints of both lists and the newest, by size. One that is out of order
-        is a fault. The first one of a list that is larger than the newest is judged at the
+        is a fault, and so is one that is too large for the two behind it. The first one of a list that is larger than the newest is judged at the
         newest one's size."""
         points = [(self.newest.size, "newest", "checkpoint", self.newest)]
         for kind in ("cosigned", "signed"):
             size, beyond = 0, False
-            for where, checkpoint in self.bundle.listed(kind):
-                if checkpoint is None or checkpoint.size <= size:
+            listed = list(self.bundle.listed(kind))
+            for at, (where, checkpoint) in enumerate(listed):
+                behind = [c.size for _, c in listed[at + 1:] if c][:2]
+                if checkpoint is None or checkpoint.size <= size or (
+                        len(behind) == 2 and size < behind[0] and max(behind) <= checkpoint.size):
                     self.fault("checkpoint", where=where)
                     self.spoilt += kind == "cosigned"
                     continue
