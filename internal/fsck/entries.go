@@ -126,7 +126,7 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 		f.Entry = &index
 		c.found = append(c.found, f)
 	}
-	if row.Type != audit.TypeCommit && r.Value("kept") != nil {
+	if row.Type != audit.TypeCommit {
 		c.openings(*r, index, e)
 	}
 	c.compareSlots(index, row.Slots)
@@ -200,8 +200,11 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 // compared with the ledger when it is read.
 func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 	var end struct{ Cards []openings.Card }
-	text, _ := r.Bytes("kept")
-	err := errors.New("nothing is kept with such an entry")
+	text, kept := r.Bytes("kept")
+	var err error
+	if r.Value("kept") != nil {
+		err = errors.New("nothing is kept with such an entry")
+	}
 	d, ends := audit.DisclosedBy(e.Body)
 	switch b := e.Body.(type) {
 	case *audit.Deal:
@@ -212,7 +215,7 @@ func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 		}
 	case *audit.Close, *audit.DisclosureEntry:
 		closed, _ := b.(*audit.Close)
-		if ends && d.Form == audit.FormSealed || closed != nil && (closed.Unplayed() != nil || closed.Follows != nil) {
+		if kept && ends && d.Form == audit.FormSealed || closed != nil && (closed.Unplayed() != nil || closed.Follows != nil) {
 			err = json.Unmarshal(text, &end)
 		}
 	}
@@ -220,7 +223,8 @@ func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 		_, err = end.Cards[i].Opening()
 	}
 	if err != nil {
-		c.name(index, CodeColumn, placeOf(r, "kept"), "it is not what is kept with the entry: %v", err)
+		c.name(index, CodeColumn, placeOf(r, "kept"), "it is %s, and not what is kept with the entry: %v",
+			kind(r.Value("kept")), err)
 	}
 }
 

@@ -10,6 +10,7 @@
 //
 //   - the name of a ledger, unless the caller knows it
 //   - a sealed tape without its sealing key, except for its length
+//   - which openings, or whose receipt, are kept with an end or a deal, and whether a sealed end has all public places
 //   - a missing checkpoint between two others, if both batches have the same millisecond
 //   - a missing cosigned checkpoint on which no entry relies: later ones cover the same entries
 //   - the order of rows

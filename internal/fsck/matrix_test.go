@@ -185,7 +185,7 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 		for _, r := range rows {
 			if is(r) {
 				list = append(list, victim{r, what, table != store.EntryRows ||
-					strings.HasPrefix(what, "a commit") || what == "a deal"})
+					strings.HasPrefix(what, "a commit") || strings.HasPrefix(what, "a deal")})
 				return
 			}
 		}
@@ -210,6 +210,7 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 		})
 		add("a mix", func(r store.Raw) bool { _, ok := entry(r).(*audit.Mix); return ok })
 		add("a deal", func(r store.Raw) bool { _, ok := entry(r).(*audit.Deal); return ok })
+		add("a deal of a co-dealer", func(r store.Raw) bool { d, ok := entry(r).(*audit.Deal); return ok && d.Blind != nil })
 		add("a deal in the tail", func(r store.Raw) bool {
 			_, ok := entry(r).(*audit.Deal)
 			return ok &&

@@ -51,6 +51,13 @@ var honest = sync.OnceValues(func() (*material, error) {
 	for i := range 12 {
 		w.round(i)
 	}
+	w.l.PinCoDealer()
+	w.batch()
+	blind := w.commit("t8", inspecttest.Blind)
+	w.batch()
+	w.l.Cosigned("w2", "w3")
+	blind.Last(1, w.l.Size)
+	w.batch()
 	w.fill(256)
 	// What comes last is beyond the last full tile.
 	open := w.commit("t9")
@@ -75,7 +82,7 @@ func newWriter(dir, seed string, witnesses bool) *writer {
 	if witnesses {
 		g.Policy = bytes.Replace(inspecttest.Policy(false, 2, "w1", "w2", "w3"), []byte("\ngroup"),
 			[]byte(" https://w3.example\ngroup"), 1) // w3 can be asked
-		g.Deals = audit.DealsCosigned
+		g.Deals, g.MixModes = audit.DealsCosigned, 15
 	}
 	w := &writer{inspecttest.New(dir, seed, g), &material{id: ledger.IDOf(inspecttest.Origin),
 		decks: make(map[[32]byte][]byte), tapes: make(map[uint64][]byte)}}
@@ -350,6 +357,9 @@ func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) led
 				seal.Join(m.tapes[i], inputs)); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if d, ok := m.parsed[i].Body.(*audit.Deal); ok && d.Blind != nil {
+			row.Kept = []byte("{}") // of what the co-dealer gave fsck sees the form
 		}
 		b.Rows = append(b.Rows, row)
 	}
