@@ -27,8 +27,12 @@ func TestAuditAttest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	foreign, err := keys.GenerateAuditor()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, err := range []error{auditor.WriteFile(at("auditor.key"), keys.Secret{}),
-		lab.WriteFile(at("lab.key"), keys.Secret{})} {
+		foreign.WriteFile(at("foreign.key"), keys.Secret{}), lab.WriteFile(at("lab.key"), keys.Secret{})} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +56,8 @@ func TestAuditAttest(t *testing.T) {
 	l.Finish()
 
 	attest := func(out string, args ...string) (string, string, int) {
-		return command(t, append([]string{"audit", "attest", at("bundle"), "--auditor-key", at("auditor.key"),
+		opens := map[bool]string{false: "auditor.key", true: "foreign.key"}[out == "foreign"]
+		return command(t, append([]string{"audit", "attest", at("bundle"), "--auditor-key", at(opens),
 			"--sign-key", at("lab.key"), "--out", at(out)}, args...)...)
 	}
 	key, err := audit.ParseVKey(lab.VKey())
@@ -89,8 +94,8 @@ func TestAuditAttest(t *testing.T) {
 		{"foul", append(trusting, "--shuffle", id(foul)), term.ExitFails, "1 shuffle without", nil},
 		{"open", append(trusting, "--shuffle", id(open), "--json"), term.ExitFails,
 			`"kept_back": [` + "\n    " + id(open), nil},
-		{"a-period", append(trusting, "--from", "2020-01", "--to", "2020-02"), term.ExitFails,
-			"0 statements", nil},
+		{"a-period", append(trusting, "--from", "2020-01", "--to", "2020-02"), term.ExitOK, "0 statements", nil},
+		{"foreign", trusting, term.ExitFails, "3 shuffles without", nil},
 		{"both", append(trusting, "--from", "2020-01", "--shuffle", id(open)), term.ExitUsage, "", nil},
 		{"untrusted", nil, term.ExitUsage, "", nil},
 		{"another-ledger", []string{"--key", lab.VKey()}, term.ExitFails, "key_not_in_force", nil},

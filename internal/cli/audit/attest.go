@@ -43,14 +43,15 @@ Examples:
 
 The house takes a statement at POST /v1/LEDGER/shuffles/ID/statements with an auditor's token, and serves it in the transcript. A player gives the verifier key of --sign-key to shuffled verify --auditor.
 
-Exit codes: 0 every statement that was asked for is written, 1 a fault, or no statement for a shuffle of --shuffle, 2 usage, 3 could not run or cannot judge.`
+Exit codes: 0 every shuffle of --shuffle, or all that ended in the period, have a statement, 1 a fault, or one has none, 2 usage, 3 could not run or cannot judge.`
 }
 
 // attested is the result of the command, as --json prints it.
 type attested struct {
 	SignedBy   string   `json:"signed_by"` // the verifier key
 	Statements []uint64 `json:"statements"`
-	KeptBack   []uint64 `json:"kept_back"` // shuffles with a fault, or that could not be recomputed
+	KeptBack   []uint64 `json:"kept_back"` // those of --shuffle that have none
+	LeftOut    uint64   `json:"left_out"`  // how many have none: of --shuffle, or of those that ended in the period
 }
 
 func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
@@ -87,11 +88,6 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 		return errors.Join(concludeAudit(s, c.Dir, r, c.JSON), errors.New("no statement was written"))
 	}
 	done := attested{SignedBy: vkey, Statements: []uint64{}, KeptBack: []uint64{}}
-	for id := range faulty {
-		if len(c.Shuffle) == 0 {
-			done.KeptBack = append(done.KeptBack, id)
-		}
-	}
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return fmt.Errorf("writing statements: %w", err)
 	}
@@ -111,6 +107,9 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	slices.Sort(done.Statements)
 	slices.Sort(done.KeptBack)
+	if done.LeftOut = uint64(len(done.KeptBack)); len(c.Shuffle) == 0 {
+		done.LeftOut = r.Totals.Closed() - uint64(len(done.Statements))
+	}
 	return c.conclude(s, done)
 }
 
@@ -159,9 +158,9 @@ func (c auditAttestCmd) conclude(s term.Streams, done attested) error {
 	text := fmt.Sprintf("%s in %s, signed by %s\n", term.Plural(uint64(len(done.Statements)), "statement"),
 		term.Visible(c.Out), done.SignedBy)
 	var fails error
-	if n := len(done.KeptBack); n > 0 {
+	if n := done.LeftOut; n > 0 {
 		text += fmt.Sprintf("%s without a statement, because of a fault, a tape that no key opens, or a missing close. shuffled audit verify %s says which.\n",
-			term.Plural(uint64(n), "shuffle"), term.Visible(c.Dir))
+			term.Plural(n, "shuffle"), term.Visible(c.Dir))
 		fails = term.ErrFails
 	}
 	return cmp.Or(s.Answer(c.JSON, done, "%s", text), fails)
