@@ -147,7 +147,7 @@ func onPaper(data []byte) (f paperFile, err error) {
 		}
 		switch b := e.Body.(type) {
 		case *audit.Commit:
-			f.commit, f.leaf = b, tlog.RecordHash(r.Entry)
+			f.commit, f.leaf, f.names = b, tlog.RecordHash(r.Entry), nil
 			if b.Context.Parent == nil && len(t.Deck) == b.Context.Recipe.Cards && b.Context.Recipe.Ranges == nil {
 				f.names = t.Deck
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,25 @@ func TestDryRunEnds(t *testing.T) {
 	}
 	for _, path := range paths {
 		NewDryRun(vector(t, path))
+	}
+}
+
+// TestDryRunOfTwoCommits: a file with another commit in front has no names for the cards of the last one.
+func TestDryRunOfTwoCommits(t *testing.T) {
+	six, err := openings.ParseTranscript(vector(t, filepath.Join(vectors, "good", "closed.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"draws", "custom-deck"} {
+		file, err := openings.ParseTranscript(vector(t, filepath.Join(vectors, "good", name+".json")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.Deck, file.Receipts = six.Deck, slices.Insert(file.Receipts, 1, six.Receipts[1])
+		data, err := file.Marshal()
+		if r := NewDryRun(data); err != nil || r.Why != "" || len(r.Order) != 0 {
+			t.Errorf("%s: %v, %+v", name, err, r)
+		}
 	}
 }
 
