@@ -23,6 +23,7 @@ func (g *game) childOf(positions ...uint16) *game {
 	ctx := g.h.cards(sixCards)
 	ctx.Disclosure = g.commit.Context.Disclosure
 	ctx.Recipe = shuffle.Recipe{Cards: len(positions), Take: len(positions)}
+	ctx.Terms = g.commit.Context.Terms
 	ctx.Parent = &audit.Parent{ID: g.id, Positions: positions}
 	child := g.h.commitTo(ctx, sixCards, func(c *audit.Commit, child *game) {
 		values, err := openings.ChildValues(g.values, positions, child.values)
@@ -165,6 +166,18 @@ func wrongChains(b *badAdder) {
 	ended(stepTape, "tape-of-another", "the tape of another shuffle", func(hand *game) {
 		hand.discloseAs(&audit.DisclosureEntry{Form: audit.FormTape, Tape: seeded("other", len(hand.tape))})
 	})
+
+	bound := func(name, about string, terms audit.Terms, document []byte) {
+		h := open(b.T).cheating()
+		ctx := h.cards(sixCards)
+		ctx.Terms = &terms
+		stub := h.commitTo(ctx, sixCards).deal(board(4)).childOf(4, 5)
+		b.file(stepLegality, "chain-child-"+name, about, marshal(b.T, withTerms(stub, document)))
+	}
+	bound("wheel", "a stub of a hand with a wheel",
+		audit.Terms{Kind: audit.TermsWheel, Hash: audit.TermsHash(audit.TermsWheel, carWheel)}, carWheel)
+	bound("tickets", "a stub of a hand with a list of no tickets",
+		audit.Terms{Kind: audit.TermsTicketList, Hash: hash32("tickets")}, nil)
 
 	hand, stub := continued(open(b.T), audit.DisclosurePublic)
 	b.edited(stepOpenings, "chain-burn-opened", "a burn that is opened while the stub is played", hand,

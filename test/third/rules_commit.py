@@ -104,7 +104,7 @@ def commit_terms(state, entry):
     if "parent" in context:
         parent = state.shuffles.get(context["parent"]["id"])
         holds(parent is None or parent.context.get("terms") == terms, "terms")
-    elif terms is not None:
+    if terms is not None:
         if terms["kind"] == 1:
             holds(context["kind"] == 2 and len(set(context["ranges"])) == 1, "terms")
         elif terms["kind"] == 3:

@@ -74,7 +74,6 @@ func (s *State) checkTerms(c *audit.Context) error {
 		if of := p.commit().Context.Terms; !of.Equal(c.Terms) {
 			return illegal(audit.RuleTerms, "the terms are not those of the parent, shuffle %d", c.Parent.ID)
 		}
-		return nil
 	}
 	switch t := c.Terms; {
 	case t == nil:

@@ -96,9 +96,9 @@ function ruleCommit(s: Whole, entry: Has, index: number, must: Must): void {
   s.owner = { identity: entry.identity, plays: true, takeovers: 0 };
 }
 
-// ruleTerms leaves out a child: its terms are its parent's, which this file does not hold.
-function ruleTerms({ terms, parent, kind, ranges, of }: Context, must: Must): void {
-  if (!terms || parent) return;
+// ruleTerms takes a child's terms for its parent's, which this file does not hold.
+function ruleTerms({ terms, kind, ranges, of }: Context, must: Must): void {
+  if (!terms) return;
   must(terms.kind !== WHEEL || kind === DRAWS && ranges.every((k) => k === ranges[0]), "terms", "has a wheel, and is no draw list of equal ranges");
   must(terms.kind !== TICKET_LIST || terms.count === of, "terms", "has a list of tickets, and is not of as many numbers");
 }
