@@ -241,8 +241,8 @@ func (t *transcript) coDealer() (string, error) {
 		if _, err := chain.signed(r.Checkpoint, r.head.Size); err != nil {
 			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
 		}
-		if !p.Satisfied(r.Checkpoint) {
-			return "", fmt.Errorf("entry %d of the co-dealer: the quorum of its policy did not cosign the checkpoint", r.Index)
+		if err := quorum(p, r.Checkpoint); err != nil {
+			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
 		}
 	}
 	found := fmt.Sprintf("%d entries of %s", len(o.proofs), origin)

@@ -305,6 +305,16 @@ func notBlind(b *badAdder) {
 			p.by.h.witnesses = p.by.h.witnesses[:1]
 			return p.play(two...).transcript()
 		})
+	vkey, line := later("w3.example.org")
+	needs := strings.Replace(string(secondPolicy(coDealer(b.T))), "group g all", "witness w3 "+vkey+"\ngroup g 2 w3", 1)
+	p := hand(b.T)
+	p.by.h.witnesses = p.by.h.witnesses[:1]
+	f := p.play(two...).transcript()
+	for i := range f.CoDealer.Receipts {
+		f.CoDealer.Receipts[i] += line
+	}
+	b.file(unjudged, "blind-later-type-decides", "a line of an unknown type would complete the co-dealer's quorum",
+		marshal(b.T, f), func(v *vector) { v.Trust.CoDealer = needs })
 	blindly(stepFormat, "no-receipts", "a co-dealer without receipts", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.CoDealer.Receipts = []string{}

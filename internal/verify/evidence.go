@@ -68,17 +68,17 @@ func checkpointIn(signed []byte, origin string) (audit.Checkpoint, error) {
 	return c, nil
 }
 
-// quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as the ledger was when
-// the file was made: its cosignatures say that outsiders saw this history, and not when.
-func (e *evidence) quorum() error {
+// quorum asks for the policy's quorum on a checkpoint. The file's own is as large as the ledger was when the file was
+// made: its cosignatures say that outsiders saw this history, and not when.
+func quorum(policy *trust.Policy, signed []byte) error {
 	switch {
-	case e.trust.Policy == nil:
+	case policy == nil:
 		return notChecked("no policy is given")
-	case !e.trust.Policy.Asks():
+	case !policy.Asks():
 		return notChecked("the policy asks for no witnesses")
-	case e.trust.Policy.Satisfied(e.signed):
+	case policy.Satisfied(signed):
 		return nil
-	case e.trust.Policy.Undecided(e.signed):
+	case policy.Undecided(signed):
 		return fmt.Errorf("whether the policy's quorum cosigned the checkpoint hangs on lines of an unknown type: %w",
 			audit.ErrUnknown)
 	default:
@@ -203,7 +203,7 @@ func (r *receipt) entries() (string, error) {
 // witnesses: a quorum over this checkpoint saw this entry. When it did, and before which other
 // entries, only a transcript shows.
 func (r *receipt) witnesses() (string, error) {
-	if err := r.quorum(); err != nil {
+	if err := quorum(r.trust.Policy, r.signed); err != nil {
 		return "", err
 	}
 	r.seen = r.signed

@@ -273,7 +273,7 @@ func (t *transcript) takeOver(index uint64, e audit.Entry, b *audit.Takeover) {
 // witnesses asks for the quorum on both checkpoints. The early one gives the level, if it can hold
 // nothing of this shuffle except its commit.
 func (t *transcript) witnesses() (string, error) {
-	if err := t.quorum(); err != nil {
+	if err := quorum(t.trust.Policy, t.signed); err != nil {
 		return "", err
 	}
 	if t.early == nil {

@@ -8,9 +8,9 @@ import { positions, ranges } from "./draws.ts";
 import { describeCard } from "./describe.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
-import { checkpoints, cosignatures, follow, mustBegin, signedBy } from "./ledgersteps.ts";
+import { checkpoints, cosignatures, follow, mustBegin, mustMeet, signedBy } from "./ledgersteps.ts";
 import { opens } from "./openings.ts";
-import { isMet, ownWitness } from "./policy.ts";
+import { ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
@@ -183,7 +183,7 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   for (const { index, checkpoint } of order.receipts) {
     if (!await signedBy(checkpoint, chain)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
     const seen = await cosignatures(checkpoint, policy.witnesses);
-    if (!isMet(policy.quorum, new Set([...seen.keys()].map((w) => w.node)))) throw new Fault(`entry ${index} of the co-dealer: the quorum of its policy did not cosign the checkpoint`);
+    mustMeet(policy.quorum, policy.witnesses, checkpoint, seen, `entry ${index} of the co-dealer: ${seen.size} of ${many(policy.witnesses.length, "witness", "witnesses")} cosigned the checkpoint`);
   }
   order.holds = s.file.co_dealer!.heads.length === order.receipts.length - 1;
   return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}${order.holds ? "" : ", of which the file does not show that they are of one history"}`;

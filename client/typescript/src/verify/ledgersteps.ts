@@ -140,12 +140,18 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
       return `${found}; the early one lacks the quorum, so the level stays recorded`;
     }
     found = `${c.cosigned.size} of ${many(s.trust.witnesses.length, "witness", "witnesses")} cosigned the checkpoint of ${many(c.size, "entry", "entries")}`;
-    const doubt = s.trust.witnesses.filter((w) => w.unknown && c.signatures.some((x) => x.name === w.name && x.id === w.id));
-    if (!met && isMet(s.trust.quorum, new Set([...c.cosigned.keys(), ...doubt].map((w) => w.node))))
-      throw new Unknown(`${found}; whether that is a quorum hangs on lines of an unknown type`);
-    if (!met) throw new Fault(`${found}, which is no quorum`);
+    mustMeet(s.trust.quorum, s.trust.witnesses, c, c.cosigned, found);
   }
   return found;
+}
+
+// mustMeet refuses a checkpoint that the quorum did not cosign. If lines of an unknown type would make one, nobody can judge.
+export function mustMeet(quorum: Node, witnesses: Witness[], c: Checkpoint, cosigned: Map<Witness, number>, found: string): void {
+  const doubt = witnesses.filter((w) => w.unknown && c.signatures.some((x) => x.name === w.name && x.id === w.id));
+  const meets = (all: Witness[]) => isMet(quorum, new Set(all.map((w) => w.node)));
+  if (meets([...cosigned.keys()])) return;
+  if (meets([...cosigned.keys(), ...doubt])) throw new Unknown(`${found}; whether that is a quorum hangs on lines of an unknown type`);
+  throw new Fault(`${found}, which is no quorum`);
 }
 
 // cosignatures gives the witnesses that cosigned, each with the second at which it did.
