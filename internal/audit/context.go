@@ -218,6 +218,10 @@ func (c *Context) plan(k *coder) {
 	slots := make(map[[32]byte]bool)
 	list(k, n, &c.Plan, func(p, before *Planned) {
 		code(k, "mix source", &p.Source, &codesOfSource)
+		// A co-dealer, slots, a beacon, a cut: one order, one encoding.
+		if before != nil && (p.rank() < before.rank() || p.Source == before.Source && p.Source != SourceSlot) {
+			k.fail("mix plan", "at most one co-dealer comes first, then slots, at most one beacon, at most one cut")
+		}
 		switch p.Source {
 		case SourceSlot:
 			k.hash("slot", &p.Slot)
@@ -240,10 +244,6 @@ func (c *Context) plan(k *coder) {
 			k.text("co-dealer's origin", &p.Origin, CheckOrigin)
 			k.u64("co-dealer's commit", &p.Index)
 			k.hash("leaf hash of the co-dealer's commit", &p.Leaf)
-		}
-		// A co-dealer, slots, a beacon, a cut: one order, one encoding.
-		if before != nil && (p.rank() < before.rank() || p.Source == before.Source && p.Source != SourceSlot) {
-			k.fail("mix plan", "at most one co-dealer comes first, then slots, at most one beacon, at most one cut")
 		}
 	})
 }

@@ -98,10 +98,10 @@ func (k *coder) administrators(v *[]Administrator) {
 	keys := make(map[string]bool)
 	list(k, n, v, func(a, before *Administrator) {
 		k.name("administrator", &a.Name)
-		k.signingKey("administrator's key", &a.Key)
 		if before != nil && before.Name >= a.Name {
 			k.fail("administrators", "in ascending order of names, each once")
 		}
+		k.signingKey("administrator's key", &a.Key)
 		if keys[string(a.Key)] {
 			k.fail("administrators", "the same key twice")
 		}

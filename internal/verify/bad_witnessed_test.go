@@ -454,6 +454,9 @@ func cheatingGeneses(b *badAdder) {
 		replaced(adminKey("bob").public(), b.key.public()))
 	genesis(stepLegality, "policy-unreadable", "a policy without a quorum", policy("# later\n"))
 	w := newTrio(b.T)
+	unknown, _ := later(b.key.name)
+	genesis(stepLegality, "policy-own-later", "a quorum that needs a witness key of a later type, with the name of its log",
+		policy("log "+b.key.vkey+"\nwitness w "+unknown+"\nquorum w\n"))
 	genesis(unjudged, "policy-later", "a policy with a witness key of a later type",
 		policy("witness a "+w.a.vkey+"\nquorum a\n"))
 	b.file(stepLegality, "cheat-genesis-policy-none", "deals that wait for witnesses, and a policy that asks for none",

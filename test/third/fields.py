@@ -44,10 +44,11 @@ def extensions(reader, code_list, passed_over, known):
     last = -1
     for _ in range(reader.u8("extensions")):
         code = reader.u8("extension")
+        known_code = codes.check(code_list, code, "extension", passed_over)
         if code <= last:
             raise Malformed("extension")
         last = code
-        if codes.check(code_list, code, "extension", passed_over):
+        if known_code:
             value = Reader(reader.blob16("extension"))
             name = codes.NAMES[code_list][code]
             members[name] = known[name](value)

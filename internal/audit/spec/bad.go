@@ -166,6 +166,10 @@ func (b *badEntries) addGenesis() {
 	})
 	add("administrators in descending order", Malformed, "administrators",
 		func(g *Genesis) { g.Admins = Admins("bob", "alice") })
+	add("administrators in descending order, the second with a key of type 9", Malformed, "administrators",
+		func(g *Genesis) {
+			g.Admins = []Admin{{"b", AdminKey("1")}, {"a", append(Hexed{9}, AdminKey("2")[1:]...)}}
+		})
 	add("an administrator twice", Malformed, "administrators",
 		func(g *Genesis) { g.Admins = []Admin{{"a", AdminKey("1")}, {"a", AdminKey("2")}} })
 	add("two administrators with one key", Malformed, "administrators",
@@ -209,8 +213,7 @@ func (b *badEntries) addCommits() {
 		b.add("commit: "+x.name, x.want, "extension",
 			Entry{Time: SampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.Bytes())
 	}
-	c := With(SampleCommit(SampleContext()),
-		func(c *Commit) { c.Extensions = []Extension{{2, BytesOf("seats", 32)}} })
+	c := With(SampleCommit(SampleContext()), func(c *Commit) { c.Extensions = []Extension{{2, BytesOf("seats", 32)}} })
 	b.add("commit: the extension seat_root, which is reserved", Unknown, "extension",
 		Entry{Time: SampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.Bytes())
 	e := b.of("commit: 52 cards, the first of its table")
@@ -256,8 +259,7 @@ func (b *badEntries) addContexts() {
 	add("a child with a position less than cards", Malformed, "parent positions", cards, child(3, 0, 1))
 	add("a child with a position more than cards", Malformed, "parent positions", cards, child(2, 0, 1, 2))
 	add("a child with a position twice", Malformed, "parent positions", cards, child(3, 5, 6, 5))
-	add("a parent with id 2^53", Malformed, "parent", cards, child(2, 0, 1),
-		func(c *Context) { c.Parent.ID = 1 << 53 })
+	add("a parent with id 2^53", Malformed, "parent", cards, child(2, 0, 1), func(c *Context) { c.Parent.ID = 1 << 53 })
 	end := func(e EndAt) func(*Context) { return func(c *Context) { c.Take, c.EndAt = 40, e } }
 	add("end_at of a fourth form", Unknown, "end_at", cards, end(EndAt{Form: 3}))
 	add("fixed end_at 0", Malformed, "end_at", cards, end(EndAt{Form: 1}))
@@ -329,6 +331,9 @@ func (b *badEntries) addPlans() {
 	add("two co-dealers", Malformed, "mix plan", cards, lab, lab)
 	add("a co-dealer after a slot", Malformed, "mix plan", cards, slot, lab)
 	add("a co-dealer without an origin", Malformed, "co-dealer's origin", cards, Source{Source: 4, Commit: &ForeignOf})
+	behind := SampleCommit(With(cards(), func(c *Context) { c.Plan = []Source{slot, lab} }))
+	b.add("plan: a count of 2 co-dealers after a slot", Malformed, "mix plan",
+		Entry{Time: SampleTime, Identity: "daemon", Credential: "daemon", Commit: &behind}.patch("co-dealers", false, 0, 2))
 	blind := b.of("commit: cards with a co-dealer")
 	b.add("plan: a count of 0 co-dealers", Malformed, "co-dealers", blind.patch("co-dealers", false, 0, 0))
 	b.add("plan: a count of 2 co-dealers", Unknown, "co-dealers", blind.patch("co-dealers", false, 0, 2))
@@ -336,8 +341,7 @@ func (b *badEntries) addPlans() {
 
 func (b *badEntries) addMixesAndDeals() {
 	mix := b.of("mix: every source")
-	b.add("mix: no values", Malformed, "mix values",
-		With(mix, func(e *Entry) { e.Mix = &Mix{Shuffle: 2} }).Bytes())
+	b.add("mix: no values", Malformed, "mix values", With(mix, func(e *Entry) { e.Mix = &Mix{Shuffle: 2} }).Bytes())
 	b.add("mix: 33 values", Malformed, "mix values", With(mix, func(e *Entry) {
 		e.Mix = &Mix{Shuffle: 2, Values: slices.Repeat([]Value{{Source: 3}}, 33)}
 	}).Bytes())
@@ -350,8 +354,7 @@ func (b *badEntries) addMixesAndDeals() {
 	b.add("mix: a value more than counted", Malformed, "mix", mix.patch("mix values", true, 0, 3))
 	add := func(name, want, field string, changes ...func(*Deal)) {
 		d := With(Deal{Shuffle: 2, Runs: []Run{{Cards: 2, Purpose: 1, Recipient: "seat-1"}}}, changes...)
-		b.add("deal: "+name, want, field,
-			Entry{Time: SampleTime, Identity: "t1", Credential: "t1", Deal: &d}.Bytes())
+		b.add("deal: "+name, want, field, Entry{Time: SampleTime, Identity: "t1", Credential: "t1", Deal: &d}.Bytes())
 	}
 	add("no runs", Malformed, "runs", func(d *Deal) { d.Runs = nil })
 	add("513 runs", Malformed, "runs", func(d *Deal) { d.Runs = slices.Repeat(d.Runs, 513) })
@@ -384,16 +387,14 @@ func (b *badEntries) addMixesAndDeals() {
 
 func (b *badEntries) addCloses() {
 	add := func(name, want, field string, c Close) {
-		b.add("close: "+name, want, field,
-			Entry{Time: SampleTime, Identity: "t1", Credential: "t1", Close: &c}.Bytes())
+		b.add("close: "+name, want, field, Entry{Time: SampleTime, Identity: "t1", Credential: "t1", Close: &c}.Bytes())
 	}
 	tape := BytesOf("tape", 129)
 	add("outcome 0", Malformed, "outcome", Close{Shuffle: 2, Form: 1, Tape: tape})
 	add("outcome 6", Unknown, "outcome", Close{Shuffle: 2, Outcome: 6, Form: 1, Tape: tape})
 	add("reason 12", Unknown, "reason", Close{Shuffle: 2, Outcome: 4, Reason: 12, Form: 1, Tape: tape})
 	add("form 3", Unknown, "form", Close{Shuffle: 2, Outcome: 1, Form: 3})
-	add("completed with a reason", Malformed, "reason",
-		Close{Shuffle: 2, Outcome: 1, Reason: 1, Form: 1, Tape: tape})
+	add("completed with a reason", Malformed, "reason", Close{Shuffle: 2, Outcome: 1, Reason: 1, Form: 1, Tape: tape})
 	add("void without a reason", Malformed, "reason", Close{Shuffle: 2, Outcome: 4, Form: 1, Tape: tape})
 	add("expired for tape_lost", Malformed, "reason", Close{Shuffle: 2, Outcome: 5, Reason: 10})
 	add("tape_lost with a tape", Malformed, "form", Close{Shuffle: 2, Outcome: 4, Reason: 10, Form: 1, Tape: tape})
@@ -443,8 +444,7 @@ func (b *badEntries) addKeys() {
 	add("change 0", Malformed, "change", Key{Subject: 6, Name: "a", Public: AdminKey("a")})
 	add("change 4", Unknown, "change", Key{Subject: 6, Change: 4, Name: "a", Public: AdminKey("a")})
 	add("an administrator without a name", Malformed, "administrator", Key{Subject: 6, Change: 2})
-	add("an administrator comes without a key", Malformed, "administrator's key",
-		Key{Subject: 6, Change: 1, Name: "a"})
+	add("an administrator comes without a key", Malformed, "administrator's key", Key{Subject: 6, Change: 1, Name: "a"})
 	add("an administrator has a key of type 2", Unknown, "administrator's key",
 		Key{Subject: 6, Change: 3, Name: "a", Public: append(Hexed{2}, AdminKey("a")[1:]...)})
 	add("an administrator's key is a point", Malformed, "administrator's key",
@@ -500,8 +500,7 @@ func (b *badEntries) addKeys() {
 	add("a policy with DEL", Malformed, "witness policy", Key{Subject: 4, Policy: "\x7f"})
 	add("retirement of subject 0", Malformed, "retired subject", Key{Subject: 5, ID: KeyID(key)})
 	add("retirement of a policy", Unknown, "retired subject", Key{Subject: 5, Retired: 4, ID: KeyID(key)})
-	add("retirement from 2^53", Malformed, "retired from",
-		Key{Subject: 5, Retired: 1, ID: KeyID(key), From: 1 << 53})
+	add("retirement from 2^53", Malformed, "retired from", Key{Subject: 5, Retired: 1, ID: KeyID(key), From: 1 << 53})
 }
 
 func (b *badEntries) addEvents() {
@@ -513,10 +512,8 @@ func (b *badEntries) addEvents() {
 	add("kind 9, which is reserved", Unknown, "event", Event{Kind: 9})
 	add("kind 11", Unknown, "event", Event{Kind: 11})
 	add("kind 127", Unknown, "event", Event{Kind: 127})
-	add("1,025 bytes behind a kind that is not known", Malformed, "event",
-		Event{Kind: 131, Opaque: BytesOf("o", 1025)})
-	add("no software version", Malformed, "version",
-		Event{Kind: 1, Build: BytesOf("b", 32), Config: BytesOf("c", 32)})
+	add("1,025 bytes behind a kind that is not known", Malformed, "event", Event{Kind: 131, Opaque: BytesOf("o", 1025)})
+	add("no software version", Malformed, "version", Event{Kind: 1, Build: BytesOf("b", 32), Config: BytesOf("c", 32)})
 	add("a software version with a plus sign", Malformed, "version",
 		Event{Kind: 1, Build: BytesOf("b", 32), Config: BytesOf("c", 32), Version: "v1+dirty"})
 	add("opening no table", Malformed, "table", Event{Kind: 2})
@@ -550,8 +547,7 @@ func (b *badEntries) addEvents() {
 		Reason: "restored"}
 	add("an adopted head of 2^53 entries", Malformed, "adopted size",
 		With(adopted, func(e *Event) { e.Size = 1 << 53 }))
-	add("a lost head of 2^53 entries", Malformed, "lost size",
-		With(adopted, func(e *Event) { e.LostSize = 1 << 53 }))
+	add("a lost head of 2^53 entries", Malformed, "lost size", With(adopted, func(e *Event) { e.LostSize = 1 << 53 }))
 	add("a lost head of no entries, with a root", Malformed, "lost root",
 		With(adopted, func(e *Event) { e.LostSize = 0 }))
 	add("an adopted head without a reason", Malformed, "reason", With(adopted, func(e *Event) { e.Reason = "" }))
@@ -722,6 +718,7 @@ func badExtensions() []struct {
 		{"extension 127", Unknown, []Extension{{127, nil}}},
 		{"an extension twice", Malformed, []Extension{{128, nil}, {128, nil}}},
 		{"extensions in descending order", Malformed, []Extension{{129, nil}, {128, nil}}},
+		{"extension 127 after extension 200", Unknown, []Extension{{200, nil}, {127, nil}}},
 		{"an extension of 1,025 bytes", Malformed, []Extension{{128, BytesOf("x", 1025)}}},
 	}
 }

@@ -89,14 +89,14 @@ func (p *policyReader) finish() error {
 		if p.policy.quorum = p.nodes[p.quorum]; p.policy.quorum == nil {
 			return fmt.Errorf("the quorum %q is no witness and no group", p.quorum)
 		}
-		if !p.policy.quorum.met(p.known) {
-			return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", audit.ErrUnknown)
-		}
 	}
 	for _, log := range p.policy.Logs { // in its own log lines the ledger is no witness
 		if err := p.policy.CheckWitnesses(log.Name(), Among(p.policy.LogKeys)); err != nil {
 			return err
 		}
+	}
+	if q := p.policy.quorum; q != nil && !q.met(p.known) {
+		return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", audit.ErrUnknown)
 	}
 	return nil
 }

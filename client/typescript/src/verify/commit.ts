@@ -106,6 +106,8 @@ function parsePlan(r: Reader, c: Context): Source[] {
   for (let i = 0; i < count; i++) {
     const source = r.code("source", "mix source"), at = order.indexOf(source);
     const s: Source = { source };
+    if (at < last || (at === last && source !== SLOT)) throw new Malformed("mix plan: out of order");
+    last = at;
     if (source === SLOT) {
       s.slot_hash = r.hash("slot hash");
       if (slots.has(ascii(s.slot_hash))) throw new Malformed("mix plan: a slot twice");
@@ -121,8 +123,6 @@ function parsePlan(r: Reader, c: Context): Source[] {
     } else if (c.kind !== CARDS) {
       throw new Malformed("mix plan: a cut of draws");
     }
-    if (at < last || (at === last && source !== SLOT)) throw new Malformed("mix plan: out of order");
-    last = at;
     plan.push(s);
   }
   return plan;

@@ -74,12 +74,12 @@ export function readPolicy(input: string | Uint8Array): Policy {
   const node = named.get(quorum);
   if (quorum !== "none" && node === undefined) refuse(`${quorum} is not defined`);
   p.quorum = node ?? null;
-  if (p.quorum && !isMet(p.quorum, new Set(p.witnesses.filter((w) => !w.unknown).map((w) => w.node))))
-    throw new Unknown("policy: a quorum that cannot be met without a witness key of an unknown type");
   for (const log of p.logs) {
     const own = ownWitness(p.witnesses, log.name, p.logs.map((l) => l.typed));
     if (own) refuse(own);
   }
+  if (p.quorum && !isMet(p.quorum, new Set(p.witnesses.filter((w) => !w.unknown).map((w) => w.node))))
+    throw new Unknown("policy: a quorum that cannot be met without a witness key of an unknown type");
   return p;
 }
 
