@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
@@ -17,14 +18,12 @@ import (
 	"shuffled/internal/term"
 )
 
-const maxHousePolicy = 128 << 10 // bytes of a policy file (docs/SPEC.md section 7.3)
-
 // readHouses reads the policies of the houses for which this ledger deals orders. The map is by the origin of
 // the house's ledger.
 func readHouses(files []string) (map[string]blind.House, error) {
 	houses := make(map[string]blind.House)
 	for _, path := range files {
-		text, err := term.ReadBounded(path, maxHousePolicy)
+		text, err := term.ReadBounded(path, audit.MaxPolicyFile)
 		if err != nil {
 			return nil, fmt.Errorf("reading the policy of a house: %w", err)
 		}

@@ -34,7 +34,8 @@ const (
 	MaxSources    = 32        // sources of a mix plan
 	MaxRuns       = 512       // runs of one deal
 	MaxAuditors   = 32        // auditor keys in force: a key entry holds a wrap for each
-	MaxPolicy     = 32_768    // bytes of a witness policy
+	MaxPolicy     = 32_768    // bytes of a witness policy in an entry
+	MaxPolicyFile = 131_072   // bytes of any other
 	MaxCheckpoint = 65_535    // bytes of a signed checkpoint: files of bundles have u16 lengths
 	MaxSignatures = 64        // signature lines of a signed checkpoint
 	MaxProof      = 63        // hashes of an inclusion proof

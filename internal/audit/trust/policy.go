@@ -17,11 +17,10 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Limits of a policy file. In an entry a policy has at most MaxPolicy bytes.
+// Limits of a policy, beside audit.MaxPolicyFile.
 const (
-	maxPolicyFile  = 128 << 10 // bytes
-	maxPolicyLine  = 8192      // bytes
-	maxPolicyLines = 64        // of each kind: logs, witnesses, groups
+	maxPolicyLine  = 8192 // bytes
+	maxPolicyLines = 64   // of each kind: logs, witnesses, groups
 )
 
 // Policy is a C2SP tlog-policy: which logs are trusted, which witnesses there
@@ -49,8 +48,8 @@ type Witness struct {
 // The parser of transparency-dev/formats accepts policies that the specification
 // refuses, and does not show the tree of groups, which Overlap needs.
 func ParsePolicy(text []byte) (*Policy, error) {
-	if len(text) > maxPolicyFile {
-		return nil, fmt.Errorf("reading the policy: %d bytes, at most %d", len(text), maxPolicyFile)
+	if len(text) > audit.MaxPolicyFile {
+		return nil, fmt.Errorf("reading the policy: %d bytes, at most %d", len(text), audit.MaxPolicyFile)
 	}
 	if !utf8.Valid(text) {
 		return nil, errors.New("reading the policy: UTF-8 is wanted")

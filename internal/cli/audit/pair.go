@@ -21,7 +21,7 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 		CoDealer: inspect.Options{At: house.At, Auditors: house.Auditors}}
 	if c.CoDealer != "" {
 		var err error
-		if o.CoDealer.Policy, err = term.ReadBounded(c.CoDealer, audit.MaxPolicy); err != nil {
+		if o.CoDealer.Policy, err = term.ReadBounded(c.CoDealer, audit.MaxPolicyFile); err != nil {
 			return fmt.Errorf("reading the co-dealer's policy: %w", err)
 		}
 	}

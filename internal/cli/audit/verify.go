@@ -65,7 +65,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 		}
 	}
 	if c.CoDealer != "" {
-		if trust.CoDealer, err = term.ReadBounded(c.CoDealer, audit.MaxPolicy); err != nil {
+		if trust.CoDealer, err = term.ReadBounded(c.CoDealer, audit.MaxPolicyFile); err != nil {
 			return fmt.Errorf("reading the co-dealer's policy: %w", err)
 		}
 	}

@@ -109,7 +109,7 @@ func ReadTrust(key, policy string, auditors []string) (t verify.Trust, err error
 			return t, err
 		}
 	case policy != "":
-		if t.Policy, err = term.ReadBounded(policy, audit.MaxPolicy); err != nil {
+		if t.Policy, err = term.ReadBounded(policy, audit.MaxPolicyFile); err != nil {
 			return t, fmt.Errorf("reading the policy: %w", err)
 		}
 	}

@@ -1,6 +1,8 @@
 package player
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -22,5 +24,17 @@ func TestParseBytes(t *testing.T) {
 		if b, err := ParseBytes(in, 32); err == nil || in != "" && strings.Contains(err.Error(), in) {
 			t.Errorf("%q: %x, %v", in, b, err)
 		}
+	}
+}
+
+// TestLongPolicy: a policy that is trusted may have 131,072 bytes, and only in an entry fewer (docs/SPEC.md section 7.3).
+func TestLongPolicy(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "policy")
+	text := strings.Repeat("# "+strings.Repeat("x", 1021)+"\n", 127) + "quorum none\n"
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if trust, err := ReadTrust("", name, nil); err != nil || string(trust.Policy) != text {
+		t.Errorf("%d of %d bytes, %v", len(trust.Policy), len(text), err)
 	}
 }

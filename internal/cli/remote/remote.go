@@ -86,7 +86,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (cfg client.Conf
 	}
 	switch {
 	case r.Policy != "":
-		text, err := term.ReadBounded(r.Policy, audit.MaxPolicy)
+		text, err := term.ReadBounded(r.Policy, audit.MaxPolicyFile)
 		if err != nil {
 			return cfg, fmt.Errorf("reading the policy: %w", err)
 		}
