@@ -199,6 +199,7 @@ test("terms.json: lists and proofs of tickets", () => {
       else assert.throws(() => shuffled.readTicket(input), errors[c.want], c.name);
     }
   }
+  assert.throws(() => shuffled.readTicket(new Uint8Array(200_000)), parts.Malformed);
 });
 
 test("a ticket and the transcript of its draw", async () => {
@@ -784,7 +785,9 @@ test("a key or policy that cannot be read is no fault of the file", async () => 
   const c = vectors().find((x) => x.name === "closed");
   const weak = Uint8Array.of(1, 1, ...new Uint8Array(31)); // type 1, the neutral point
   const id = hex(parts.sha256(utf8("example.com/main\n"), weak).subarray(0, 4));
-  for (const trust of [{ vkey: `example.com/main+${id}+${Buffer.from(weak).toString("base64")}` }, { vkey: "" }, { vkey: "a" }, { vkey: `${c.trust.vkey} ` }, { vkey: c.trust.vkey.replace("5a13c3f8", "5a13c3f9") }, { policy: "" }]) {
+  const typed = new Uint8Array(Buffer.from(c.trust.vkey.split("+").slice(2).join("+"), "base64")), long = "é".repeat(100); // 200 bytes
+  const longId = hex(parts.sha256(utf8(`${long}\n`), typed).subarray(0, 4));
+  for (const trust of [{ vkey: `${long}+${longId}+${Buffer.from(typed).toString("base64")}` }, { vkey: `example.com/main+${id}+${Buffer.from(weak).toString("base64")}` }, { vkey: "" }, { vkey: "a" }, { vkey: `${c.trust.vkey} ` }, { vkey: c.trust.vkey.replace("5a13c3f8", "5a13c3f9") }, { policy: "" }]) {
     const v = await shuffled.verify(fileOf(c), trust);
     assert.equal(v.verdict, "cannot judge");
     assert.deepEqual([v.steps, v.production, v.kind], [[], false, undefined]);

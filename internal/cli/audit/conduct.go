@@ -161,6 +161,8 @@ func keyOf(k inspect.KeyLine) string {
 		return "a policy"
 	case k.Subject == audit.SubjectRetirement.String():
 		return fmt.Sprintf("the %s key with the id %s deserves no trust from %s on", k.Retired, k.ID, k.From)
+	case k.Key == "":
+		return "a change of " + k.Subject
 	case k.VKey != "":
 		return fmt.Sprintf("the %s key %s", k.Subject, k.VKey)
 	}

@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/inspect"
 	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/term"
+	"shuffled/internal/verify"
 )
 
 // TestAuditConduct: the terminal says what a report has about people and credentials. The
@@ -127,6 +128,16 @@ func TestParsePeriod(t *testing.T) {
 		if begin, end, err := parsePeriod(test[0], test[1]); err == nil {
 			t.Errorf("%q to %q: %v to %v", test[0], test[1], begin, end)
 		}
+	}
+}
+
+// TestKeysOf: a policy may have tabs, and a key entry no key.
+func TestKeysOf(t *testing.T) {
+	if keys := keysOf(verify.Trust{Policy: []byte("log\tKEY https://a.example\n\nlog \t OTHER\n")}); len(keys) != 2 {
+		t.Errorf("%q", keys)
+	}
+	if text := keyOf(inspect.KeyLine{Subject: "two_persons", ID: "lvBS5Um6"}); strings.Contains(text, "id") {
+		t.Error(text)
 	}
 }
 

@@ -106,8 +106,8 @@ func keysOf(t verify.Trust) (keys []string) {
 		keys = append(keys, t.VKey)
 	}
 	for line := range strings.Lines(string(t.Policy)) {
-		if key, of := strings.CutPrefix(strings.TrimSpace(line), "log "); of {
-			keys = append(keys, term.Visible(strings.TrimSpace(key)))
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "log" {
+			keys = append(keys, term.Visible(strings.Join(words[1:], " ")))
 		}
 	}
 	return keys

@@ -19,7 +19,7 @@ export function readVerifierKey(text: string, ...types: number[]): NoteKey {
   const bytes = parts && fromBase64(parts[3]!);
   if (!bytes || bytes.length === 0) throw new Malformed("a verifier key that cannot be read");
   const key = noteKey(parts[1]!, bytes);
-  if (key.name.length > KEY_NAME) throw new Malformed("the name of a key is too long");
+  if (utf8.encode(key.name).length > KEY_NAME) throw new Malformed("the name of a key is too long");
   if (!types.includes(key.type) && types.includes(COSIGNATURE) && bytes.length > 1) return { ...key, id: parts[2]!, unknown: true };
   if (key.id !== parts[2]) throw new Malformed("a verifier key whose id does not belong to it");
   if (!types.includes(key.type) || !(key.type === ML_DSA ? key.key.length === ML_DSA_BYTES : strongKey(key.key)))
@@ -30,7 +30,7 @@ export function readVerifierKey(text: string, ...types: number[]): NoteKey {
 // readLogKey reads a vkey of a ledger.
 export function readLogKey(text: string): NoteKey {
   const key = readVerifierKey(text, ED25519, ML_DSA);
-  if (key.name.length > 128) throw new Malformed("the name of a log is too long");
+  if (utf8.encode(key.name).length > 128) throw new Malformed("the name of a log is too long");
   return key;
 }
 

@@ -12,8 +12,8 @@ interface Ticket { count: number; root: string; number: number; line: string }
 
 // readTicket gives what the proof of a ticket says. It throws if the proof does not hold.
 export function readTicket(input: string | Uint8Array): Ticket {
+  if (input.length > MAX_TICKET) throw new Malformed("proof of a ticket: above 2,048 bytes");
   const text = typeof input === "string" ? input : ascii(input);
-  if (text.length > MAX_TICKET) throw new Malformed("proof of a ticket: above 2,048 bytes");
   const other = /^shuffled\/v([1-9][0-9]{0,9})\/ticket\n/.exec(text);
   if (other && other[1] !== "1") throw new Unknown(`proof of a ticket, version ${other[1]}`);
   const found = TICKET.exec(text), bytes = (s: string, n: number) => { const b = fromBase64(s); return b?.length === n ? b : null; };
