@@ -53,9 +53,7 @@ func TestActs(t *testing.T) {
 	out := r.says(term.ExitOK, "dealer", "main.vkey",
 		[]string{"shuffle", "--table", "t1", "--deck", "standard-52", "--json"})
 	var made struct{ ID json.Number }
-	if err := json.Unmarshal([]byte(out), &made); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(out), &made))
 	id := made.ID.String()
 	deal := []string{"deal", id, "--first", "0", "--run", "2:seat:seat-1"}
 	r.says(term.ExitCannot, "other", "main.vkey", deal, "not_yours")
@@ -105,9 +103,7 @@ func (r *rotating) losesToken() {
 func newActing(t *testing.T) *rotating {
 	t.Helper()
 	r := newRotating(t)
-	if err := os.Remove(r.path("main.key")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(r.path("main.key")))
 	r.dir = t.TempDir()
 	admins := administrators(t, r.dir, func(args ...string) { r.must("", args...) })
 	r.config = r.path("shuffled.toml")

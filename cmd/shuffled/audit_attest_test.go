@@ -20,22 +20,14 @@ func TestAuditAttest(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	auditor, err := keys.GenerateAuditor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lab, err := keys.GenerateSigning("lab.example/shuffles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	foreign, err := keys.GenerateAuditor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, err := range []error{auditor.WriteFile(at("auditor.key"), keys.Secret{}),
 		foreign.WriteFile(at("foreign.key"), keys.Secret{}), lab.WriteFile(at("lab.key"), keys.Secret{})} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	g := inspecttest.Plain()
 	g.AuditorKeys = [][]byte{auditor.Public()}
@@ -61,15 +53,11 @@ func TestAuditAttest(t *testing.T) {
 			"--sign-key", at("lab.key"), "--out", at(out)}, args...)...)
 	}
 	key, err := audit.ParseVKey(lab.VKey())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signed := func(out string) (ids []uint64) {
 		t.Helper()
 		names, err := filepath.Glob(filepath.Join(at(out), "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, name := range names {
 			s, err := openings.ParseStatement(contents(t, name))
 			if err != nil || !s.SignedBy(key) || s.Origin != inspecttest.Origin ||

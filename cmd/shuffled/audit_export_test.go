@@ -124,18 +124,12 @@ func readMirror(t *testing.T, d *daemon, dir string) foreignLog {
 	t.Helper()
 	vkey := contents(t, filepath.Join(d.data, "main.vkey"))
 	key, err := note.NewVerifier(strings.TrimSpace(string(vkey)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := bundle.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	c, err := audit.OpenCheckpoint(r.Checkpoint(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return foreignLog{verifier: key, origin: key.Name(), size: int64(c.Size), hash: c.Root}
 }
 
@@ -172,9 +166,7 @@ func tree(t testing.TB, dir string) map[string]string {
 		all[filepath.ToSlash(name)] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -342,9 +334,7 @@ func killExports(t *testing.T, d *daemon, dir string, size uint64) {
 	before, killed := sizeOf(t, dir), 0
 	for range *exportKills {
 		c := exec.Command(builtBinary(t), append([]string{"audit", "export", "--out", dir}, d.place()...)...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Start())
 		done := make(chan struct{})
 		go func() { c.Wait(); close(done) }()
 		// When it has written so many bundles, or all and is publishing.
@@ -446,9 +436,7 @@ func TestExportRoles(t *testing.T) {
 	db.exec("CREATE ROLE audit_reader LOGIN PASSWORD 'known'")
 	db.exec("GRANT SELECT ON ledgers, entries, checkpoints, cosigned, late, decks, heads TO audit_reader")
 	u, err := url.Parse(d.database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.UserPassword("audit_reader", "guess")
 	if _, errs, code := command(t, "audit", "fsck", "--data", d.data, "--database", u.String()); code != 3 ||
 		!strings.Contains(errs, "hint: run passwords.sql") {

@@ -45,35 +45,25 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	}
 	cfg.Resolve()
 	ctx := context.Background()
-	if err := place.MigrateUp(ctx, cfg, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, place.MigrateUp(ctx, cfg, false))
 	store, err := place.OpenStore(ctx, cfg, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	skey, vkey, err := note.GenerateKey(nil, generatedOrigin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g := &generated{t: t, dir: filepath.Join(t.TempDir(), "bundle"), store: store, id: ledger.IDOf(generatedOrigin)}
 	if g.signer, err = note.NewSigner(skey); err != nil {
 		t.Fatal(err)
 	}
 	public, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first := g.batch(g.row(0, &audit.Genesis{Revision: audit.Revision, Origin: generatedOrigin, SigningKey: public,
 		Deals:      audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}))
 	deck, _ := shuffle.Named("standard-52")
 	g.deck = deck.Hash()
 	first.Decks = []ledger.Deck{{Hash: g.deck, List: deck.Bytes()}}
-	if err := store.Create(ctx, ledger.Info{Name: "main", Origin: generatedOrigin}, first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Create(ctx, ledger.Info{Name: "main", Origin: generatedOrigin}, first))
 	g.head = first.Head
 	return g
 }

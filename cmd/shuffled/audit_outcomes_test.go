@@ -52,9 +52,7 @@ func outcomeOf(t *testing.T, s inspecttest.Made, mixed bool) []uint32 {
 		}
 		err = failed
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return values
 }
 
@@ -98,9 +96,7 @@ func TestAuditOutcomes(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &m)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var want []byte
 		for _, s := range kinds[name] {
 			for _, v := range outcomeOf(t, s, strings.HasSuffix(name, ".mixed.bin")) {
@@ -126,9 +122,7 @@ func TestAuditOutcomes(t *testing.T) {
 	pair.Play("t1", inspecttest.Mixed(1, 0, false))
 	pair.Finish()
 	other, err := keys.GenerateSigning("other.example/shuffles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -159,9 +153,7 @@ func TestAuditOutcomes(t *testing.T) {
 func TestOutcomesJudged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := termtest.Build(dir, "shuffled-lab"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, termtest.Build(dir, "shuffled-lab"))
 	_, kinds := inspecttest.Kinds(filepath.Join(dir, "bundle"), 50)
 	if out, errs, code := command(t, "audit", "verify", filepath.Join(dir, "bundle"), "--outcomes",
 		filepath.Join(dir, "out")); code != term.ExitOK {

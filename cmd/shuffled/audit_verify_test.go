@@ -26,9 +26,7 @@ func TestAuditVerify(t *testing.T) {
 	at := func(name string) string { return filepath.Join(filepath.Dir(dir), name) }
 	write := func(name string, data []byte) string {
 		t.Helper()
-		if err := os.WriteFile(at(name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(at(name), data, 0o600))
 		return at(name)
 	}
 	policy := write("policy.txt", inspecttest.Policy(true, 2, "w2", "w3"))
@@ -96,9 +94,7 @@ func TestAuditTickets(t *testing.T) {
 		return out + errs
 	}
 	list := func(name, lines string) (root [32]byte) {
-		if err := os.WriteFile(at(name), []byte(lines), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(at(name), []byte(lines), 0o600))
 		var said struct{ Root []byte }
 		out, errs, code := command(t, "tickets", "root", at(name), "--secret-file", at(name+".secret"), "--json")
 		if err := json.Unmarshal([]byte(out), &said); err != nil || code != term.ExitOK {
@@ -175,9 +171,7 @@ func checkLines(t *testing.T, name string) {
 	ids := make(map[uint64]bool)
 	for line := range strings.Lines(string(contents(t, name))) {
 		var s inspect.ShuffleLine
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &s))
 		states[s.State]++
 		if ids[s.ID] || s.Level != inspect.LevelWitnessed || (s.State == "closed") != (s.Tape != "") {
 			t.Errorf("line %s", line)
@@ -215,15 +209,12 @@ func TestAuditPair(t *testing.T) {
 	h.Ask(nil, 2)
 	bad.See()
 	bad.Wait(60)
-	h.End(audit.OutcomeVoid, audit.ReasonCoDealer,
-		func(c *audit.Close) { c.Blind = &audit.Blind{Head: c.Blind.Head} })
+	h.End(audit.OutcomeVoid, audit.ReasonCoDealer, func(c *audit.Close) { c.Blind = &audit.Blind{Head: c.Blind.Head} })
 	bad.See()
 	bad.Finish()
 	for name, origin := range map[string]string{"house.policy": inspecttest.Origin,
 		"lab.policy": inspecttest.CoDealer} {
-		if err := os.WriteFile(at(name), inspecttest.PolicyOf(origin, 2, "w1", "w2", "w3"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(at(name), inspecttest.PolicyOf(origin, 2, "w1", "w2", "w3"), 0o600))
 	}
 	trust := []string{"--policy", at("house.policy"), "--co-dealer", at("lab.policy")}
 	for _, test := range []struct {

@@ -24,9 +24,7 @@ import (
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(new(cli), kong.Name("shuffled"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	commands := 0
 	for _, path := range documents(t) {
 		for _, block := range fences(t, path) {
@@ -51,9 +49,7 @@ func documents(t *testing.T) (all []string) {
 	t.Helper()
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join("../..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, path := range found {
 			all = append(all, strings.TrimPrefix(filepath.ToSlash(path), "../../"))
 		}
@@ -175,9 +171,7 @@ func standsIn(table map[string]string, b fence) (begins, says string) {
 func testsHere(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tests := map[string]bool{}
 	for _, file := range files {
 		text := contents(t, file)
@@ -220,13 +214,9 @@ func wellFormed(t *testing.T, b fence) error {
 func runSQL(t *testing.T, text string) error {
 	t.Helper()
 	dsn := testdb.DSN(t)
-	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, postgres.MigrateUp(t.Context(), dsn, postgres.Options{}))
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	// Roles are the cluster's, which others share: this one is never committed.
 	text = strings.NewReplacer("BEGIN;", "", "COMMIT;", "", "= L ", "= 1 ", "= N;", "= 1;").Replace(text)
@@ -250,9 +240,7 @@ func checkNginx(t *testing.T, text string) error {
 		conf += temporary + "_temp_path " + dir + "/" + temporary + "; "
 	}
 	conf += "server { listen unix:" + dir + "/s;\n" + text + "} }\n"
-	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600))
 	out, err := exec.Command(nginx, "-t", "-p", dir, "-c", "conf", "-g", "error_log stderr;").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)

@@ -131,9 +131,7 @@ func wantSelection(t *testing.T, d *daemon, vkey string, want map[string]deed) {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
 	var r inspect.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(out), &r))
 	got := make(map[string]deed)
 	for _, l := range readShuffles(t, lines) {
 		got[fmt.Sprintf("%s/%d", l.Table, l.Serial)] = deed{outcome: l.Outcome, reason: l.Reason}
@@ -163,8 +161,7 @@ func wantSelection(t *testing.T, d *daemon, vkey string, want map[string]deed) {
 	for _, c := range r.Tables {
 		w := tables[c.Table]
 		if c.Completed != w["completed"] || c.EndedEarly != w["ended_early"] || c.Expired != w["expired"] ||
-			c.Void != w["void"] ||
-			c.Open != w[""] || c.Overdue != w[""] || c.VoidBy["misdeal"] != w["void misdeal"] ||
+			c.Void != w["void"] || c.Open != w[""] || c.Overdue != w[""] || c.VoidBy["misdeal"] != w["void misdeal"] ||
 			c.VoidBy["game_cancelled"] != w["void game_cancelled"] {
 			t.Errorf("the figures of %s are %+v, the house did %v", c.Table, c.Counts, w)
 		}
@@ -180,9 +177,7 @@ func readShuffles(t *testing.T, name string) (all []inspect.ShuffleLine) {
 	t.Helper()
 	for line := range strings.Lines(string(contents(t, name))) {
 		var l inspect.ShuffleLine
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &l))
 		all = append(all, l)
 	}
 	return all

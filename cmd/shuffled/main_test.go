@@ -131,3 +131,10 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -100,8 +100,7 @@ func TestOpenTogether(t *testing.T) {
 		name := fmt.Sprintf("l%d", i)
 		c.write("policy", fmt.Appendf(nil, "witness w %s %s/%s\nquorum w\n", c.read("w.vkey"), server.URL, name))
 		c.must(append([]string{"ledger", "create", "--house", "casino",
-			"--data", c.dir, "--name", name, "--origin", "cards.example.com/" +
-				name,
+			"--data", c.dir, "--name", name, "--origin", "cards.example.com/" + name,
 			"--production", "--deals", "signed", "--policy", c.path("policy")}, admins...)...)
 		config += fmt.Sprintf("[[ledger]]\nname = %q\n", name)
 	}

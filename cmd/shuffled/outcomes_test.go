@@ -170,9 +170,7 @@ func (s *sandbox) figures() map[string]float64 {
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsHalt)
-	if err := s.shuffle("one"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.shuffle("one"))
 	// So many more ones than twos have a p-value of 1.3e-5.
 	s.flips(monitor.CountWindow/2+690, monitor.CountWindow/2-690)
 	events := s.until(1)
@@ -222,9 +220,7 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("more figures: %v", got)
 	}
 
-	if err := s.house.close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.house.close())
 	if said := s.said.String(); strings.Count(said, "statistics over outcomes") != 2 ||
 		!strings.Contains(said, "cause=statistics") {
 		t.Errorf("the log:\n%s", said)
@@ -258,8 +254,7 @@ func TestStatisticsWarn(t *testing.T) {
 		t.Errorf("after a window far out: %v", err)
 	}
 	if got := s.figures(); got["shuffled_monitor_findings_total warn"] != 1 ||
-		got["shuffled_monitor_findings_total halt"] != 0 ||
-		got["shuffled_monitor_windows_total 1e-06 count"] != 1 {
+		got["shuffled_monitor_findings_total halt"] != 0 || got["shuffled_monitor_windows_total 1e-06 count"] != 1 {
 		t.Errorf("figures: %v", got)
 	}
 	if _, latched := s.entropy.Latched(); latched || len(s.events()) != 1 {
@@ -276,9 +271,7 @@ func TestStatisticsWhileClosing(t *testing.T) {
 	for i := range times {
 		s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Outcomes: monitor.CountWindow,
 			Test: "frequency", AtMost: monitor.HaltLevel})
-		if err := s.house.close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.house.close())
 		s.begin()
 		latches, alarms := 0, 0
 		for _, e := range s.events() {
@@ -303,9 +296,7 @@ func TestStatisticsOfLastWindow(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsHalt)
 	s.flips(monitor.CountWindow, 0)
-	if err := s.house.close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.house.close())
 	s.begin()
 	if events := s.events(); len(events) != 2 || !s.open()[0].ledger().Live().Latched {
 		t.Errorf("events %+v", events)
@@ -323,13 +314,9 @@ func (s *sandbox) waits() string {
 func TestOpenedLater(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsHalt)
-	if err := s.house.close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.house.close())
 	h, err := openHouse(t.Context(), s.cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
 	if err := h.close(); err != nil { // no ledger was open
 		t.Fatal(err)
@@ -344,20 +331,14 @@ func TestOpenedLater(t *testing.T) {
 		if err := s.shuffle("one"); !errors.As(err, &illegal) || illegal.Code != audit.RuleLatch {
 			t.Errorf("a commit: %v", err)
 		}
-		if err := s.house.close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.house.close())
 	}
 	before := s.rows()
 	for i, text := range []string{"", "{", "[null]", `[{"Kind":200}]`} {
 		if i > 0 {
-			if err := s.house.close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.house.close())
 		}
-		if err := os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte(text), 0o600))
 		err := s.reopen(words{})
 		_, usage := errors.AsType[*term.UsageError](err)
 		if !usage || !strings.Contains(err.Error(), "bring the file back") {
@@ -410,9 +391,7 @@ func TestNoRoom(t *testing.T) {
 	s := newSandbox(t, config.StatisticsHalt)
 	file := s.waits()
 	for _, in := range []string{file, s.unwrittenFile(host.SandboxLedger)} {
-		if err := os.MkdirAll(filepath.Join(in, "taken"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(in, "taken"), 0o700))
 	}
 	s.noting.Lock()
 	s.unwritten[host.SandboxLedger], s.unwritten["far"] = nil, nil // read when the daemon started
@@ -421,9 +400,7 @@ func TestNoRoom(t *testing.T) {
 	if events := s.until(2); len(events) != 2 {
 		t.Errorf("the ledger has %+v", events)
 	}
-	if err := os.RemoveAll(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(file))
 	if _, err := s.next("far"); err != nil {
 		t.Fatal(err)
 	}

@@ -57,13 +57,9 @@ func (d *daemon) tryCopy(database, first, second string) {
 		t.Errorf("the copy with the checkpoint of after: %d\n%s", code, out)
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(data, os.DirFS(d.data)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(data, os.DirFS(d.data)))
 	for _, name := range []string{"main.key", "sealing.key", "dealer.token", "admin.token", "auditor.key"} {
-		if err := os.Chmod(filepath.Join(data, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(filepath.Join(data, name), 0o600))
 	}
 
 	// With its mark a daemon sees that the database is an old one, and signs nothing.
@@ -79,9 +75,7 @@ func (d *daemon) tryCopy(database, first, second string) {
 	marked.kill()
 
 	// Without it none starts, and the hint names the drill.
-	if err := os.Remove(filepath.Join(data, "main.mark")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(data, "main.mark")))
 	_, errs, code := command(t, "serve", "--dev", "--data", data, "--listen", marked.addr, "--database", database)
 	if code != 3 || !strings.Contains(errs, "audit fsck --since") || !strings.Contains(errs, "would be a fork") {
 		t.Errorf("a start without a mark: %d\n%s", code, errs)
@@ -105,9 +99,7 @@ func TestRestoreDrill(t *testing.T) {
 		{"pg_restore", "--no-owner", "--exit-on-error", "--dbname=" + copied, dump},
 	} {
 		path, err := testdb.Bin(args[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if out, err := exec.Command(path, args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", args[0], err, out)
 		}
@@ -132,9 +124,7 @@ func TestPointInTime(t *testing.T) {
 	copied := primary.NewStandby(t, testdb.Setting("recovery_target_name", "kept"),
 		testdb.Setting("recovery_target_action", "promote"))
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), "SELECT pg_create_restore_point('kept')"); err != nil {
 		t.Fatal(err)
@@ -165,9 +155,7 @@ func TestOnlineBackup(t *testing.T) {
 	d.hands(0, 5)
 	d.keep(filepath.Join(dir, "first"))
 	db, err := sql.Open("sqlite", filepath.Join(d.data, "shuffled.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	copied := filepath.Join(dir, "copy.db")
 	if _, err := db.Exec("VACUUM INTO ?", copied); err != nil {
@@ -200,9 +188,7 @@ func TestSuccessor(t *testing.T) {
 	for _, args := range [][]string{{"migrate", "up", "--data", next},
 		{"key", "generate", "sealing", "--out", filepath.Join(next, "sealing.key")},
 		{"key", "generate", "signing", "--origin", "elsewhere.example/x", "--out", filepath.Join(dir, "other.key")}} {
-		if err := os.MkdirAll(next, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(next, 0o700))
 		if _, errs, code := command(t, args...); code != 0 {
 			t.Fatalf("%v: %d %s", args, code, errs)
 		}

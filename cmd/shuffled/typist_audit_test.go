@@ -32,9 +32,7 @@ func TestTypeAudit(t *testing.T) {
 	d.start("--co-dealer")
 	y.env = append(y.env, "URL="+d.url, "AUDITOR_TOKEN="+d.token("auditor.token"))
 	source, err := filepath.Abs("../../tools/cose")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	y.replaces("postgres://shuffled_reader@db/main", "'"+d.database+"'", "https://shuffle.example.com", d.url,
 		"-C tools/cose", "-C "+source, "-o /usr/local/bin/", "-o "+y.work+"/",
 		"shuffled-cose -policy", "./shuffled-cose -policy",
@@ -108,9 +106,7 @@ until curl -sf http://127.0.0.1:8080/readyz >/dev/null; do kill -0 $!; sleep 0.1
 func TestTypeLab(t *testing.T) {
 	t.Parallel()
 	programs := t.TempDir()
-	if err := termtest.Build(programs, "shuffled", "shuffled-lab", "shuffled-bench"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, termtest.Build(programs, "shuffled", "shuffled-lab", "shuffled-bench"))
 	y := newTypist(t)
 	y.env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"))
 	const document = "docs/LAB.md"
@@ -137,9 +133,7 @@ func TestTypeLab(t *testing.T) {
 	y.env = append(y.env, "SHUFFLED_DATABASE="+d.database) // it has a password, which a configuration must not have
 	y.must(`touch audit.toml; mkdir audits; printf 'log %s\nquorum none\n' "$(cat bench-data/main.vkey)" > our.policy`)
 	script, err := filepath.Abs("../../deploy/audit.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said := y.block("docs/AUDIT.md", "KEEP=audits", "deploy/audit.sh", script, "2026-11", month)
 	for _, want := range []string{"export: exit code 0", "verify: exit code 0", "battery standard-52: exit code 0"} {
 		if !strings.Contains(said, want) {

@@ -210,9 +210,7 @@ func TestTypeKeys(t *testing.T) {
 	y.must(first)
 	d.stop()
 	settings := fmt.Sprintf("[[ledger]]\nname = \"main\"\nsigning_keys = [%q]\n", credentials+"/main-2.key")
-	if err := os.WriteFile(filepath.Join(y.work, "main.toml"), []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(y.work, "main.toml"), []byte(settings), 0o600))
 	d.start("--config", filepath.Join(y.work, "main.toml"))
 	said := y.must(rest)
 	if strings.Count(said, "It is done: ") != 2 {

@@ -310,9 +310,8 @@ var table = map[string]row{
 			"internal/witness", "internal/stops"},
 	},
 	"internal/cli/serving": {
-		why: "what the commands share that listen; knows no request",
-		ours: []string{"internal/config", "internal/keys", "internal/process", "internal/term",
-			"internal/stops"},
+		why:  "what the commands share that listen; knows no request",
+		ours: []string{"internal/config", "internal/keys", "internal/process", "internal/term", "internal/stops"},
 	},
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon, and checks of a host; deals nothing",

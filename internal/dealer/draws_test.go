@@ -46,8 +46,7 @@ func TestDraws(t *testing.T) {
 		if v := tb.judged(many.ID, verify.Trust{}); v.Verdict != verify.Proved {
 			t.Errorf("4,096 of 2^30 numbers: %+v", v.Steps)
 		}
-		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID,
-			api.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
+		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID, api.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "the 21st number", err, "", audit.RulePlaces)
 
 		wheel := tb.draw("wheel", api.DrawsRequest{Table: "t",
@@ -168,21 +167,18 @@ func TestBadDraws(t *testing.T) {
 			field string
 			req   api.DrawsRequest
 		}{
-			"nothing": {"ranges", api.DrawsRequest{}},
-			"two kinds": {"ranges",
-				api.DrawsRequest{Ranges: []uint32{6}, Numbers: &api.Numbers{Of: 6, Take: 1}}},
+			"nothing":   {"ranges", api.DrawsRequest{}},
+			"two kinds": {"ranges", api.DrawsRequest{Ranges: []uint32{6}, Numbers: &api.Numbers{Of: 6, Take: 1}}},
 			"three kinds": {"ranges",
 				api.DrawsRequest{Ranges: []uint32{6}, Numbers: &api.Numbers{Of: 6, Take: 1}, Wheel: long[:3]}},
-			"no ranges":          {"ranges", api.DrawsRequest{Ranges: []uint32{}}},
-			"a range of 0":       {"ranges[1]", api.DrawsRequest{Ranges: []uint32{6, 0}}},
-			"a range above 2^30": {"ranges[0]", api.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
-			"4,097 ranges":       {"ranges", api.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
-			"more than a tape": {"ranges",
-				api.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
-			"one number": {"numbers.of", api.DrawsRequest{Numbers: &api.Numbers{Of: 1, Take: 1}}},
-			"2^30 and one numbers": {"numbers.of",
-				api.DrawsRequest{Numbers: &api.Numbers{Of: 1<<30 + 1, Take: 1}}},
-			"4,097 of many": {"numbers.take", api.DrawsRequest{Numbers: &api.Numbers{Of: 5000, Take: 4097}}},
+			"no ranges":            {"ranges", api.DrawsRequest{Ranges: []uint32{}}},
+			"a range of 0":         {"ranges[1]", api.DrawsRequest{Ranges: []uint32{6, 0}}},
+			"a range above 2^30":   {"ranges[0]", api.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
+			"4,097 ranges":         {"ranges", api.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
+			"more than a tape":     {"ranges", api.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
+			"one number":           {"numbers.of", api.DrawsRequest{Numbers: &api.Numbers{Of: 1, Take: 1}}},
+			"2^30 and one numbers": {"numbers.of", api.DrawsRequest{Numbers: &api.Numbers{Of: 1<<30 + 1, Take: 1}}},
+			"4,097 of many":        {"numbers.take", api.DrawsRequest{Numbers: &api.Numbers{Of: 5000, Take: 4097}}},
 			"a cut of numbers": {"mix.cut", api.DrawsRequest{Numbers: &api.Numbers{Of: 6, Take: 1},
 				Plan: &api.MixPlan{Cut: true}}},
 			"none of 6":      {"numbers.take", api.DrawsRequest{Numbers: &api.Numbers{Of: 6}}},
@@ -199,11 +195,9 @@ func TestBadDraws(t *testing.T) {
 			"weights that wrap": {"wheel[1].weight",
 				api.DrawsRequest{Wheel: []api.Stop{{Label: "a", Weight: 2},
 					{Label: "b", Weight: int(^uint(0) >> 1)}}}},
-			"4,097 stops": {"wheel[4096].weight", api.DrawsRequest{Wheel: long}},
-			"a stop without name": {"wheel",
-				api.DrawsRequest{Wheel: []api.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
-			"a cut of values": {"mix.cut",
-				api.DrawsRequest{Ranges: []uint32{6}, Plan: &api.MixPlan{Cut: true}}},
+			"4,097 stops":         {"wheel[4096].weight", api.DrawsRequest{Wheel: long}},
+			"a stop without name": {"wheel", api.DrawsRequest{Wheel: []api.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
+			"a cut of values":     {"mix.cut", api.DrawsRequest{Ranges: []uint32{6}, Plan: &api.MixPlan{Cut: true}}},
 		} {
 			c.req.Table = "t"
 			_, err := tb.Draws(t.Context(), as("tester"), "k", c.req)
@@ -217,8 +211,7 @@ func TestOrder(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		order := func(n int) audit.Run { return audit.Run{Count: n, Purpose: audit.PurposeOrder, Recipient: "engine"} }
 		s := tb.commit("k", deckOf(audit.DisclosurePublic))
-		first := tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn,
-			Public: true}}})
+		first := tb.deal(s.ID, api.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn, Public: true}}})
 		tb.unwritten(func() {
 			for name, runs := range map[string][]audit.Run{
 				"a part":            {order(50)},

@@ -90,8 +90,7 @@ func TestFoulDeck(t *testing.T) {
 			if latched++; len(causes) != latched {
 				t.Errorf("%s: the owner was told of %d latches", name, len(causes))
 			}
-			tb.deal(honest.ID, api.DealRequest{First: latched,
-				Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
+			tb.deal(honest.ID, api.DealRequest{First: latched, Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
 			_, err := tb.ClearLatch(t.Context(), as("admin"), name, nil)
 			must(t, err)
 		}

@@ -147,11 +147,10 @@ func TestReadAuditorRefuses(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"a private key": "shuffled-auditor-key:v1:" + good,
-		"another type":  with(0, 2),
-		"off the curve": with(66-1, public[65]^1),
-		"compressed": "shuffled-auditor:v1:" +
-			base64.StdEncoding.EncodeToString(append([]byte{1, 2}, public[2:34]...)),
+		"a private key":   "shuffled-auditor-key:v1:" + good,
+		"another type":    with(0, 2),
+		"off the curve":   with(66-1, public[65]^1),
+		"compressed":      "shuffled-auditor:v1:" + base64.StdEncoding.EncodeToString(append([]byte{1, 2}, public[2:34]...)),
 		"a byte too many": "shuffled-auditor:v1:" + base64.StdEncoding.EncodeToString(append(public, 0)),
 	} {
 		path := put(t, "pub", text, 0o644)

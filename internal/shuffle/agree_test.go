@@ -101,9 +101,7 @@ func TestReferenceAgrees(t *testing.T) {
 			crand.Read(seed[:])
 			rng := rand.New(rand.NewPCG(binary.BigEndian.Uint64(seed[:]), binary.BigEndian.Uint64(seed[8:])))
 			exhausted, err := checkReference(ours{}, rng, tapes/workers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if exhausted < tapes/workers/1000 {
 				t.Errorf("only %d of %d tapes ran out: nothing was tried there", exhausted, tapes/workers)
 			}
@@ -136,12 +134,8 @@ func FuzzRun(f *testing.F) {
 			length := refTapeLen(refDraws(r))
 			tape = slices.Repeat(tape, length/len(tape)+1)[:length]
 		}
-		if err := agree(ours{}, r, tape); err != nil {
-			t.Fatal(err)
-		}
-		if err := checkExplain(r, tape); err != nil {
-			t.Fatal(err)
-		}
+		must(t, agree(ours{}, r, tape))
+		must(t, checkExplain(r, tape))
 	})
 }
 

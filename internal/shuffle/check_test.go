@@ -189,9 +189,7 @@ func TestDrawEveryK(t *testing.T) {
 		w, limit := refWidth(k), refLimit(k)
 		all := uint64(1) << (8 * w)
 		for _, x := range []uint64{0, 1, k - 1, k, limit - 1, limit % all, all - 1, rng.Uint64N(all)} {
-			if err := oneLane(ours{}, uint32(k), appendLane(nil, w, x), x, limit); err != nil {
-				t.Fatal(err)
-			}
+			must(t, oneLane(ours{}, uint32(k), appendLane(nil, w, x), x, limit))
 		}
 	}
 }
@@ -213,9 +211,14 @@ func TestEverySize(t *testing.T) {
 		}
 		for m := 1; m < n && n <= 64; m++ {
 			r := Recipe{Cards: n, Take: m}
-			if err := agree(ours{}, r, randomTape(rng, r.TapeLen(), 1)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, agree(ours{}, r, randomTape(rng, r.TapeLen(), 1)))
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -12,10 +12,8 @@ import (
 
 // The published orders, written out: docs/SPEC.md section 3.
 const (
-	standard52 = "As 2s 3s 4s 5s 6s 7s 8s 9s Ts Js Qs Ks " +
-		"Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh " +
-		"Ad 2d 3d 4d 5d 6d 7d 8d 9d Td Jd Qd Kd " +
-		"Ac 2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc Kc"
+	standard52 = "As 2s 3s 4s 5s 6s 7s 8s 9s Ts Js Qs Ks " + "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh " +
+		"Ad 2d 3d 4d 5d 6d 7d 8d 9d Td Jd Qd Kd " + "Ac 2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc Kc"
 	short36 = "As 6s 7s 8s 9s Ts Js Qs Ks Ah 6h 7h 8h 9h Th Jh Qh Kh " +
 		"Ad 6d 7d 8d 9d Td Jd Qd Kd Ac 6c 7c 8c 9c Tc Jc Qc Kc"
 	pinochle24 = "As 9s Ts Js Qs Ks Ah 9h Th Jh Qh Kh Ad 9d Td Jd Qd Kd Ac 9c Tc Jc Qc Kc"
@@ -66,9 +64,7 @@ func TestNamedDecksAreThePublishedOrders(t *testing.T) {
 func TestNamedDecksAreFrozen(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/decks.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	var names []string
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -198,9 +194,7 @@ func TestDeckHashIsTheOrdersOwn(t *testing.T) {
 		{"\u00e1", "b"},
 	} {
 		d, err := NewDeck(cards)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if other, ok := seen[d.Hash()]; ok {
 			t.Errorf("%q and %q have one hash", cards, other)
 		}
@@ -222,9 +216,7 @@ func TestDeckIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	cards := []string{"a", "b", "c"}
 	d, err := NewDeck(cards)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hash := d.Hash()
 	cards[0] = "x"
 	d.Cards()[1] = "x"
@@ -247,9 +239,7 @@ func TestPublishedByHash(t *testing.T) {
 		}
 	}
 	custom, err := NewDeck([]string{"a", "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d, ok := Published(custom.Hash()); ok {
 		t.Errorf("a custom deck is published as %s", d.Name())
 	}

@@ -49,9 +49,7 @@ func TestDrawForgetsEarlierLanes(t *testing.T) {
 		w, limit := refWidth(uint64(k)), refLimit(uint64(k))
 		for x := range uint64(1) << (8 * w) {
 			buf := appendLane(nil, w, x)
-			if err := oneLane(ours{}, k, buf, x, limit); err != nil {
-				t.Fatal(err)
-			}
+			must(t, oneLane(ours{}, k, buf, x, limit))
 			if v, _, ok := (ours{}).draw(k, buf[:w-1]); ok {
 				t.Fatalf("k = %d: %d of %d bytes of a lane gave %d", k, w-1, w, v)
 			}
@@ -127,9 +125,7 @@ func checkWideLanes(s shuffler) error {
 
 func TestDrawWideLanes(t *testing.T) {
 	t.Parallel()
-	if err := checkWideLanes(ours{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, checkWideLanes(ours{}))
 }
 
 // TestDrawEveryWideLane counts all 2^32 lanes for a few k.

@@ -93,9 +93,7 @@ func TestExplain(t *testing.T) {
 			r = someRecipes[i]
 		}
 		tape := randomTape(rng, r.TapeLen(), i%8)
-		if err := checkExplain(r, tape); err != nil {
-			t.Fatal(err)
-		}
+		must(t, checkExplain(r, tape))
 		if _, err := r.Run(tape); err != nil {
 			exhausted++
 		}
@@ -105,9 +103,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, r := range append([]Recipe{deck(1), {Ranges: []uint32{0}}}, someRecipes...) {
 		for _, length := range []int{0, r.TapeLen() - 1, r.TapeLen() + 1} {
-			if err := checkExplain(r, make([]byte, length)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, checkExplain(r, make([]byte, length)))
 		}
 	}
 }
@@ -118,9 +114,7 @@ func TestExplainByHand(t *testing.T) {
 	tape := append([]byte{0xff, 0xfe, 0x01}, make([]byte, 52)...)
 	var steps []Step
 	out, err := deck(3).Explain(tape, func(s Step) { steps = append(steps, s) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []Step{
 		{At: 0, Rejected: []byte{0xff}, Lane: []byte{0xfe}, K: 3, Value: 3, I: 0}, // 254 mod 3 = 2: swap 0 and 2
 		{At: 2, Lane: []byte{0x01}, K: 2, Value: 2, I: 1},                         // 1 mod 2 = 1: swap 1 and 2

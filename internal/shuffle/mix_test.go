@@ -30,9 +30,7 @@ func TestMixIsAPermutation(t *testing.T) {
 	for _, m := range sizes {
 		seed := seedOf(fmt.Sprint("mix of ", m))
 		p, err := Mix(seed, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(p) != m || !isPermutation(p) {
 			t.Errorf("Mix(%x, %d) = %d is no permutation", seed, m, p)
 		}
@@ -95,9 +93,7 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	for m := 1; m <= 60; m++ {
 		p, err := Mix(seedOf("cut"), m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		before := slices.Clone(p)
 		for c := range m {
 			got, err := Cut(p, c)

@@ -160,9 +160,7 @@ func TestNumbersAreCards(t *testing.T) {
 	for _, n := range []int{2, 3, 49, 64, 65, 80, 1000, 4096} {
 		for _, m := range []int{1, n/2 + 1, n} {
 			ranges, err := NumberRanges(n, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			numbers, cards := Recipe{Ranges: ranges}, Recipe{Cards: n, Take: m}
 			tape := randomTape(rng, cards.TapeLen(), 1)
 			drawn, err := numbers.Run(tape)

@@ -230,9 +230,7 @@ func rejecting(s shuffler, rng *rand.Rand, r Recipe, rejected []int) error {
 
 func TestForcedRejections(t *testing.T) {
 	t.Parallel()
-	if err := checkRejections(ours{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, checkRejections(ours{}))
 }
 
 // checkExhaustion runs tapes of 0xff, the lane that every draw rejects whose k is no power of two. Some of them starve
@@ -265,9 +263,7 @@ func checkExhaustion(s shuffler) error {
 
 func TestExhaustedTapes(t *testing.T) {
 	t.Parallel()
-	if err := checkExhaustion(ours{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, checkExhaustion(ours{}))
 }
 
 // checkTapeLength offers tapes of every wrong length that could tempt.
@@ -289,9 +285,7 @@ func checkTapeLength(s shuffler) error {
 
 func TestTapeLength(t *testing.T) {
 	t.Parallel()
-	if err := checkTapeLength(ours{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, checkTapeLength(ours{}))
 	if errors.Is(ErrTapeLength, ErrTapeExhausted) || errors.Is(ErrTapeExhausted, ErrTapeLength) {
 		t.Error("the two errors cannot be told apart")
 	}
@@ -306,9 +300,7 @@ func TestRunLeavesTheTapeAlone(t *testing.T) {
 		tape := randomTape(rng, r.TapeLen(), 0)
 		before := bytes.Clone(tape)
 		one, err := r.Run(tape)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		kept := fmt.Sprint(one)
 		if cap(one.Values) != len(one.Values) {
 			t.Errorf("%+v: the cards that were not taken are behind the values", r)

@@ -200,9 +200,7 @@ func encodeVectors(f vectorFile) []byte {
 func TestVectorsAreTheReferences(t *testing.T) {
 	made := encodeVectors(referenceVectors())
 	if *update {
-		if err := os.WriteFile(vectorsPath, made, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(vectorsPath, made, 0o644))
 	}
 	if stored, err := os.ReadFile(vectorsPath); err != nil || !bytes.Equal(stored, made) {
 		t.Errorf("%s is not what the reference writes (%v)", vectorsPath, err)
@@ -213,14 +211,10 @@ func TestVectorsAreTheReferences(t *testing.T) {
 func loadVectors(t *testing.T) (f vectorFile) {
 	t.Helper()
 	b, err := os.ReadFile(vectorsPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Decode(&f))
 	if f.Format != vectorsFormat {
 		t.Fatalf("the format is %q", f.Format)
 	}

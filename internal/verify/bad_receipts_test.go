@@ -203,6 +203,5 @@ func editedCheckpoints(b *badAdder) {
 	before, member, receipts, cards := file[:from], file[from:until], file[until:end], file[end:]
 	b.file(stepFormat, "checkpoint-missing", "no checkpoint", []byte(before+receipts+cards))
 	b.file(stepFormat, "checkpoint-twice", "the member twice", []byte(before+member+member+receipts+cards))
-	b.file(stepFormat, "checkpoint-behind", "the checkpoint behind the receipts",
-		[]byte(before+receipts+member+cards))
+	b.file(stepFormat, "checkpoint-behind", "the checkpoint behind the receipts", []byte(before+receipts+member+cards))
 }

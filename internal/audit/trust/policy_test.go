@@ -140,8 +140,7 @@ func TestPolicyFields(t *testing.T) {
 	}
 	a, b := p.Witnesses[0], p.Witnesses[1]
 	if a.Name != "a" || a.VKey != spec.PolicyWords.Replace("W1") || a.URL != "https://a.example/x" ||
-		a.Key.Name() != "witness.example/w1" ||
-		b.Name != "b" || b.URL != "" {
+		a.Key.Name() != "witness.example/w1" || b.Name != "b" || b.URL != "" {
 		t.Errorf("%+v %+v", a, b)
 	}
 	if !p.Asks() || policyOf(t, "quorum none\n").Asks() || (*Policy)(nil).Asks() {

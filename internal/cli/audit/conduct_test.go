@@ -23,13 +23,9 @@ import (
 func TestAuditConduct(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join("..", "..", "inspect", "testdata", "conduct.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var r inspect.Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(b, &r))
 	r.Tables[0].SetAside = map[string]uint64{"other": 200}
 	r.Totals.SetAside, r.Totals.SetAsideMixed = r.Tables[0].SetAside, 3
 	print := func() string {
@@ -56,9 +52,7 @@ func TestAuditConduct(t *testing.T) {
 		}
 	}
 	page := filepath.Join(t.TempDir(), "page.html")
-	if err := writeAuditPage(page, "story", &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeAuditPage(page, "story", &r))
 	if b, err = os.ReadFile(page); err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +84,9 @@ func TestPageSays(t *testing.T) {
 		}
 		text := strings.Join(strings.Fields(Sheet{Sheet: term.Sheet{W: 80}}.audit("story", r)), " ")
 		name := filepath.Join(t.TempDir(), "page.html")
-		if err := writeAuditPage(name, "story", r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, writeAuditPage(name, "story", r))
 		page, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, line := range said {
 			if !strings.Contains(text, line) || !strings.Contains(string(page), ">"+html.EscapeString(line)) {
 				t.Errorf("%s: text or page lacks %q", verdict, line)
@@ -150,16 +140,19 @@ func TestAuditOfOrphans(t *testing.T) {
 	l.Commit("t1", inspecttest.ChildOf(root, 4, 7)).Close(audit.OutcomeVoid, audit.ReasonMisdeal)
 	l.Finish()
 	b, err := inspect.OpenBundle(l.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	r, err := inspect.Run(t.Context(), b, inspect.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := Sheet{term.Streams{Out: io.Discard}.Sheet()}.audit("orphans", r)
 	if want := strings.Repeat(barDone, 3) + strings.Repeat(barVoid, 27); !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

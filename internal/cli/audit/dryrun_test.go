@@ -19,16 +19,12 @@ import (
 func vector(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var v struct {
 		File       string `json:"file"`
 		FileBase64 []byte `json:"file_base64"`
 	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(b, &v))
 	return append(v.FileBase64, v.File...)
 }
 
@@ -60,9 +56,7 @@ func TestDryRun(t *testing.T) {
 			continue
 		}
 		file, err := openings.ParseTranscript(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, c := range file.Cards {
 			if r.Order[c.Position] != c.Card {
 				t.Errorf("%s: position %d holds %s, on paper %s", name, c.Position, c.Card, r.Order[c.Position])
@@ -70,9 +64,7 @@ func TestDryRun(t *testing.T) {
 		}
 		file.Deck = file.Deck[:2]
 		short, err := json.Marshal(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if name == "custom-deck" {
 			continue // its names stand otherwise in this encoding
 		}
@@ -96,14 +88,10 @@ func TestDryRunEnds(t *testing.T) {
 // TestDryRunOfTwoCommits: a file with another commit in front has no names for the cards of the last one.
 func TestDryRunOfTwoCommits(t *testing.T) {
 	six, err := openings.ParseTranscript(vector(t, filepath.Join(vectors, "good", "closed.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range []string{"draws", "custom-deck"} {
 		file, err := openings.ParseTranscript(vector(t, filepath.Join(vectors, "good", name+".json")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		file.Deck, file.Receipts = six.Deck, slices.Insert(file.Receipts, 1, six.Receipts[1])
 		data, err := file.Marshal()
 		if r := NewDryRun(data); err != nil || r.Why != "" || len(r.Order) != 0 {
