@@ -215,7 +215,8 @@ func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 		}
 	case *audit.Close, *audit.DisclosureEntry:
 		closed, _ := b.(*audit.Close)
-		if kept && ends && d.Form == audit.FormSealed || closed != nil && (closed.Unplayed() != nil || closed.Follows != nil) {
+		if kept && ends && d.Form == audit.FormSealed ||
+			closed != nil && (closed.Unplayed() != nil || closed.Follows != nil) {
 			err = json.Unmarshal(text, &end)
 		}
 	}

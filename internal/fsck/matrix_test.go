@@ -210,7 +210,7 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 		})
 		add("a mix", func(r store.Raw) bool { _, ok := entry(r).(*audit.Mix); return ok })
 		add("a deal", func(r store.Raw) bool { _, ok := entry(r).(*audit.Deal); return ok })
-		add("a deal of a co-dealer", func(r store.Raw) bool { d, ok := entry(r).(*audit.Deal); return ok && d.Blind != nil })
+		add("a deal by two", func(r store.Raw) bool { d, ok := entry(r).(*audit.Deal); return ok && d.Blind != nil })
 		add("a deal in the tail", func(r store.Raw) bool {
 			_, ok := entry(r).(*audit.Deal)
 			return ok &&

@@ -106,8 +106,8 @@ var (
 		"one commitment for two shuffles", "one idempotency key for two shuffles", "another tape at the close",
 		"a tape too short", "another tape, with its commitment", "a tape that runs out", "a tape lost",
 		"a chain, disclosed", "a chain, its root's tape lost", "rotated without the old key",
-		"rotated without a checkpoint", "the old key signs on", "a cosigned fork", "a cosigned fork that counts once", "cosigned by too few",
-		"bytes that are no entry", "two faults in one shuffle"}
+		"rotated without a checkpoint", "the old key signs on", "a cosigned fork", "a cosigned fork that counts once",
+		"cosigned by too few", "bytes that are no entry", "two faults in one shuffle"}
 )
 
 // bundleCases are the bundles of the vectors.

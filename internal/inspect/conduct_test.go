@@ -108,8 +108,7 @@ func TestExposed(t *testing.T) {
 	}
 	d := h.report(t).Dealing
 	if d.Totals != (DealingCounts{Deals: 2, Reveals: 4, Exposed: 1}) || len(d.Tables) != 1 ||
-		d.Tables[0].Table != "t2" ||
-		d.Tables[0].DealingCounts != (DealingCounts{Deals: 1, Reveals: 2, Exposed: 1}) {
+		d.Tables[0].Table != "t2" || d.Tables[0].DealingCounts != (DealingCounts{Deals: 1, Reveals: 2, Exposed: 1}) {
 		t.Errorf("%s", asJSON(t, d))
 	}
 }
@@ -379,7 +378,8 @@ func TestLapsedAct(t *testing.T) {
 		end()
 	}
 	for _, l := range h.report(t).Acts.List {
-		if l.Entry >= acts[0]-1 && (l.BreakGlass != (l.Entry == acts[0]) || (l.Cancelled != nil) != (l.Entry == acts[1])) {
+		if broke := l.Entry == acts[0]; l.Entry >= acts[0]-1 &&
+			(l.BreakGlass != broke || (l.Cancelled != nil) != (l.Entry == acts[1])) {
 			t.Errorf("%+v", l)
 		}
 	}

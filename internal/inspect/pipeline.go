@@ -229,8 +229,10 @@ func (f *feed) peek(c *chunk) *point {
 			continue
 		}
 		// A size that is too large would put all others behind it.
-		if len(behind) == 2 && behind[0].head.Size > f.last && max(behind[0].head.Size, behind[1].head.Size) <= p.head.Size {
-			f.spoil(c, fault(CodeCheckpoint, p.Where, "size %d stands before size %d", p.head.Size, behind[0].head.Size))
+		if len(behind) == 2 && behind[0].head.Size > f.last &&
+			max(behind[0].head.Size, behind[1].head.Size) <= p.head.Size {
+			f.spoil(c, fault(CodeCheckpoint, p.Where, "size %d stands before size %d", p.head.Size,
+				behind[0].head.Size))
 			continue
 		}
 		f.head, f.last = p, p.head.Size

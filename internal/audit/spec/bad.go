@@ -332,8 +332,8 @@ func (b *badEntries) addPlans() {
 	add("a co-dealer after a slot", Malformed, "mix plan", cards, slot, lab)
 	add("a co-dealer without an origin", Malformed, "co-dealer's origin", cards, Source{Source: 4, Commit: &ForeignOf})
 	behind := SampleCommit(With(cards(), func(c *Context) { c.Plan = []Source{slot, lab} }))
-	b.add("plan: a count of 2 co-dealers after a slot", Malformed, "mix plan",
-		Entry{Time: SampleTime, Identity: "daemon", Credential: "daemon", Commit: &behind}.patch("co-dealers", false, 0, 2))
+	late := Entry{Time: SampleTime, Identity: "daemon", Credential: "daemon", Commit: &behind}
+	b.add("plan: a count of 2 co-dealers after a slot", Malformed, "mix plan", late.patch("co-dealers", false, 0, 2))
 	blind := b.of("commit: cards with a co-dealer")
 	b.add("plan: a count of 0 co-dealers", Malformed, "co-dealers", blind.patch("co-dealers", false, 0, 0))
 	b.add("plan: a count of 2 co-dealers", Unknown, "co-dealers", blind.patch("co-dealers", false, 0, 2))

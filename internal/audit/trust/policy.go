@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Limits of a policy, beside audit.MaxPolicyFile.
+// Limits of a policy. That of its bytes is audit.MaxPolicyFile.
 const (
 	maxPolicyLine  = 8192 // bytes
 	maxPolicyLines = 64   // of each kind: logs, witnesses, groups

@@ -27,7 +27,7 @@ func TestParseBytes(t *testing.T) {
 	}
 }
 
-// TestLongPolicy: a policy that is trusted may have 131,072 bytes, and only in an entry fewer (docs/SPEC.md section 7.3).
+// TestLongPolicy: a policy that is trusted may have 131,072 bytes, one in an entry fewer (docs/SPEC.md section 7.3).
 func TestLongPolicy(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "policy")
 	text := strings.Repeat("# "+strings.Repeat("x", 1021)+"\n", 127) + "quorum none\n"
