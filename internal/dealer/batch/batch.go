@@ -224,11 +224,12 @@ func (b *batch) plan(left []int) *plan {
 	return p
 }
 
-// find reports whether it is known of which shuffle operation i is, or that there is none.
+// find reports whether it is known of which shuffle operation i is, or that there is none. A refused one is of none: an
+// operation that names it would otherwise reach a shuffle of which the caller was refused.
 func (b *batch) find(i int) bool {
 	op := &b.ops[i]
 	switch {
-	case op.commits():
+	case op.commits(), op.Err != nil:
 		return true
 	case op.Of < 0:
 		b.ids[i] = op.Shuffle
