@@ -208,7 +208,7 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 	}
 	q.State = ledger.RecallOpen // one that was closed since does not fit
 	for len(ids) > 0 && len(list) < q.Limit {
-		n := min(len(ids), max(q.Limit-len(list), f.commits))
+		n := min(len(ids), f.commits) // all entries of each are in memory at once
 		shuffles, err := f.store.ByShuffles(ctx, f.ledger.ID(), ledger.Visible, ids[:n]...)
 		if err != nil {
 			return nil, err

@@ -161,6 +161,7 @@ func TestQuestions(t *testing.T) {
 type counting struct {
 	ledger.Store
 	asked, read int
+	at          int    // the most shuffles whose entries were read at once
 	span        uint64 // the largest range of entries in which commits were looked for
 }
 
@@ -175,7 +176,7 @@ func (s *counting) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQue
 
 func (s *counting) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing,
 	shuffles ...uint64) ([][]ledger.Row, error) {
-	s.asked, s.read = s.asked+1, s.read+len(shuffles)
+	s.asked, s.read, s.at = s.asked+1, s.read+len(shuffles), max(s.at, len(shuffles))
 	return s.Store.ByShuffles(ctx, id, standing, shuffles...)
 }
 
@@ -239,6 +240,26 @@ func TestReads(t *testing.T) {
 					t.Errorf("%+v: %d shuffles were read by %d statements for %d", q, s.read, s.asked, n)
 				}
 			}
+		}
+	})
+}
+
+// TestOpenAtOnce: a list of many open shuffles has the entries of a few of them in memory at a time.
+func TestOpenAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() ledger.Store) {
+		store := open()
+		b := newBook(t, store, "main")
+		for range 3 * biteCommits {
+			b.append(b.commit("t-1", "g"))
+		}
+		s := &counting{Store: store}
+		q := ledger.RecallQuery{State: ledger.RecallOpen, Limit: 500}
+		p, err := newFinder(b, s, 0).Find(t.Context(), q)
+		if want := selects(b.all, q); err != nil || !cmp.Equal(p.Shuffles, want) || len(want) != 3*biteCommits {
+			t.Fatalf("%d shuffles, %v; want %d", len(p.Shuffles), err, len(want))
+		}
+		if s.at > biteCommits {
+			t.Errorf("the entries of %d shuffles were read at once", s.at)
 		}
 	})
 }
