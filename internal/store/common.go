@@ -38,7 +38,7 @@ type DB struct {
 	Note Exec
 	// Shuffles hands over the commits of the shuffles in the list args[1], each of the ledger at its place in the list
 	// args[0], and behind the commit of a shuffle its mix, deals, takeovers and close in order. What is Durable is read
-	// behind the barrier.
+	// behind the barrier, also that there is nothing.
 	Shuffles func(ctx context.Context, standing ledger.Standing, args []any, each func(Scanner) error) error
 	// ByKeyTags reads RowColumns of the commits with the key tags of list $2, each of the ledger at its place in list
 	// $1, behind the barrier.

@@ -36,17 +36,13 @@ func shuffleLoaders(db DB, s ledger.Standing) ledger.Apart[*loader] {
 		for i, k := range keys {
 			ledgers[i], ids[i] = int64(k.of), int64(k.id)
 		}
-		found, locked := make(map[key][]ledger.Row), false
+		found := make(map[key][]ledger.Row)
 		err := db.Shuffles(ctx, s, []any{ledgers, ids}, func(row Scanner) error {
 			of, r, err := ScanRow(row)
 			k := key{of: of, id: cmp.Or(r.Shuffle, r.Index)} // of a commit its own index
-			found[k], locked = append(found[k], r), locked || r.Shuffle == 0
+			found[k] = append(found[k], r)
 			return err
 		})
-		if err == nil && s == ledger.Durable && !locked {
-			// No commit was found, so no head was locked: a server that was left behind in a failover lacks rows, too.
-			err = db.Query(ctx, SQLBarrier, []any{ledgers}, func(Scanner) error { return nil })
-		}
 		return found, err
 	}
 	return ledger.NewApart(&loader{most: maxShuffles, ask: ask}, &loader{most: maxShuffles, ask: ask})

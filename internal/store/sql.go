@@ -62,9 +62,6 @@ WHERE ledger = $1 ORDER BY size DESC LIMIT $2`
 
 // What reads evidence behind the barrier.
 const (
-	// SQLBarrier is the barrier alone, at the heads of list $1, for what was not found: no row, no lock.
-	SQLBarrier = `SELECT true FROM heads h WHERE h.ledger = ANY ($1::bigint[])` + Barrier
-
 	SQLKeyTags = `SELECT e.key_tag FROM heads h JOIN entries e ON e.ledger = h.ledger
 WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[])` + Barrier
 
@@ -103,8 +100,7 @@ var (
 	Statements = []string{
 		SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLLateFrom, SQLNewestLate, SQLTile,
 		SQLDeck, SQLTerms, SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
-		RecallByGameRef, RecallByTable, SQLBarrier, SQLKeyTags, SQLSlots, SQLHasTerms, SQLHasCosigned,
-		SQLCosignedAtMost,
+		RecallByGameRef, RecallByTable, SQLKeyTags, SQLSlots, SQLHasTerms, SQLHasCosigned, SQLCosignedAtMost,
 	}
 	Writes = []string{SQLNewCosigned, SQLNewHandover, SQLNewLate, SQLNewTerms, SQLNewStatement, SQLNewAccess}
 )

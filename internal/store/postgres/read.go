@@ -132,7 +132,8 @@ func (s *Store) shuffles(ctx context.Context, standing ledger.Standing, args []a
 }
 
 // durable reads shuffles behind the barrier. Both statements are one transaction and one round trip. The lock of the
-// first one delays the commit until all that both read is replicated.
+// first one delays the commit until all that the second one read is replicated. The lock is taken for what is not found,
+// too, and on the same connection: a server that was left behind in a failover lacks rows.
 func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) (err error) {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
@@ -142,18 +143,19 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 	ended := s.watch(conn)
 	defer func() { err = ended(err) }()
 	var b pgx.Batch
-	b.Queue(sqlCommits, args...)
-	b.Queue(sqlOfShuffles, args...)
+	b.Queue(sqlBarrier, args[0])
+	b.Queue(sqlShuffles, args...)
 	results := conn.SendBatch(ctx, &b)
 	defer results.Close()
-	for range b.Len() {
-		rows, err := results.Query()
-		if err != nil {
-			return clean(err)
-		}
-		if err := handOver(rows, each); err != nil {
-			return err
-		}
+	if _, err := results.Exec(); err != nil {
+		return clean(err)
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return clean(err)
+	}
+	if err := handOver(rows, each); err != nil {
+		return err
 	}
 	// The commit comes after both results.
 	if err := results.Close(); err != nil {
@@ -172,18 +174,12 @@ JOIN heads h ON h.ledger = t.ledger CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
 WHERE h.ledger = ANY ($1::bigint[])` + store.Barrier
 
-	sqlCommits = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
-JOIN heads h ON h.ledger = s.ledger CROSS JOIN LATERAL
-(SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e
-WHERE h.ledger = ANY ($1::bigint[])` + store.Barrier
+	sqlBarrier = `SELECT true FROM heads h WHERE h.ledger = ANY ($1::bigint[])` + store.Barrier
 
-	sqlOfShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
-CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND shuffle = s.id ORDER BY idx OFFSET 0) e`
-
-	// sqlShuffles is sqlCommits and sqlOfShuffles without the barrier.
 	sqlShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
 CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND idx = s.id AND type = 2 LIMIT 1) e
-UNION ALL ` + sqlOfShuffles
+UNION ALL SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
+CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND shuffle = s.id ORDER BY idx OFFSET 0) e`
 )
 
 const sqlDropAccess = `DELETE FROM access_records WHERE ctid = ANY (ARRAY(

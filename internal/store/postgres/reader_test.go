@@ -154,3 +154,19 @@ func TestEvidenceOfPrimary(t *testing.T) {
 		t.Errorf("ledgers: %v, %v", names, err)
 	}
 }
+
+// TestOneServerAnswers: a shuffle that is not found has its rows and the barrier of one connection. With two, the rows
+// could be those of a server that a failover has left behind, and the barrier that of the new one.
+func TestOneServerAnswers(t *testing.T) {
+	t.Parallel()
+	s := open(t, migrated(t), Options{})
+	l := storetest.Create(t, s)
+	before := s.pools[1].Stat().AcquireCount()
+	rows, err := s.ByShuffles(t.Context(), l.ID, ledger.Durable, 1<<40)
+	if err != nil || len(rows) != 1 || len(rows[0]) != 0 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	if n := s.pools[1].Stat().AcquireCount() - before; n != 1 {
+		t.Errorf("the answer is that of %d connections", n)
+	}
+}

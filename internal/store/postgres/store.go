@@ -22,7 +22,7 @@
 // Head takes the lock that an append takes, FOR NO KEY UPDATE, and so waits for an append that is under way: no commit
 // that was sent before overtakes what Head returns. The finders take FOR KEY SHARE, which conflicts with no append:
 // what they found need only stay. When they find nothing, no row is locked and there is no wait: an append follows, and
-// decides. That a shuffle is not found is an answer, so the barrier is taken for it as well.
+// decides. That a shuffle is not found is an answer: the barrier comes in front of its rows, on their connection.
 package postgres
 
 import (
