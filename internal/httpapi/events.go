@@ -3,12 +3,14 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"shuffled/internal/follow"
+	"shuffled/internal/ledger"
 )
 
 // heartbeat is the longest silence of a stream of events. The credential is checked again
@@ -83,7 +85,10 @@ func (c *call) followsFrom(after *Index) (uint64, error) {
 		return *after + 1, nil
 	}
 	// Another daemon may have written it a moment ago.
-	if _, err := c.ledger.Log.Receipt(c.r.Context(), *after); err != nil {
+	if err := c.ledger.Log.ReachEntry(c.r.Context(), *after); err != nil {
+		if !errors.Is(err, ledger.ErrNotFound) {
+			return 0, err
+		}
 		return 0, refuseValue(field, fmt.Sprintf("must be the index of an entry, and the ledger has %d entries", size))
 	}
 	return *after + 1, nil
