@@ -84,14 +84,66 @@ func TestAccessRecords(t *testing.T) {
 	s.get("/v1/main/access", s.dealerToken).want(t, CodeForbidden, "")
 }
 
-// TestAccessRateLimited: a request that is too many is on record too.
+// TestAccessRateLimited: requests that are too many get no answer, and write no records.
 func TestAccessRateLimited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: config.Limits{TokenRate: 1, TokenBurst: 1}})
 	s.get("/v1/main/keys", s.regulatorToken)
-	s.get("/v1/main/keys", s.regulatorToken).want(t, CodeRateLimited, "")
-	if list := read[AccessList](t, s.get("/v1/main/access", s.adminToken)); len(list.Records) != 3 {
+	for range 3 {
+		s.get("/v1/main/keys", s.regulatorToken).want(t, CodeRateLimited, "")
+	}
+	if list := read[AccessList](t, s.get("/v1/main/access", s.adminToken)); len(list.Records) != 2 {
 		t.Errorf("%d records", len(list.Records))
+	}
+}
+
+// slowAccess does not end the records of one credential.
+type slowAccess struct {
+	Access
+	of   string
+	ends chan struct{}
+}
+
+func (s *slowAccess) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
+	if a.Token == s.of {
+		<-s.ends
+	}
+	return s.Access.PutAccess(ctx, id, a)
+}
+
+// TestFloodOfRecords: a regulator with many requests under way, each of which is to be recorded, takes the ledger neither
+// from the house nor from an administrator with a kill switch.
+func TestFloodOfRecords(t *testing.T) {
+	t.Parallel()
+	const places, requests = 32, 24 // half of the places are the ledger's
+	slow := &slowAccess{ends: make(chan struct{})}
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: places, Patience: config.Duration(2 * time.Second)},
+		wrap: func(l Ledger) Ledger {
+			slow.Access, l.Access = l.Access, slow
+			return l
+		}})
+	slow.of = idOf(s.regulatorToken)
+	answers := make(chan answer, requests)
+	for range requests {
+		go func() { answers <- s.get("/v1/main/keys", s.regulatorToken) }()
+	}
+	key := queueKey{s.ledger.ID(), false}
+	for s.api.working.inside(places)+s.api.working.waiting(key)+len(answers) < requests {
+		time.Sleep(time.Millisecond) // until all have come as far as they come; no test of time
+	}
+	s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"standard-52"}`).want(t, "", "")
+	s.admin("/v1/main/switches", `{"scope":"table","table":"t","reason":"a test"}`).want(t, "", "")
+	close(slow.ends)
+	recorded := 0
+	for range requests {
+		if got := <-answers; got.status == http.StatusOK {
+			recorded++
+		} else if got.want(t, CodeOverloaded, ""); got.header.Get("Retry-After") == "" {
+			t.Errorf("%v", got.header)
+		}
+	}
+	if recorded == 0 {
+		t.Error("the regulator has no place")
 	}
 }
 

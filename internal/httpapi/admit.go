@@ -158,12 +158,17 @@ func (c *call) queueKey() queueKey { return queueKey{c.ledger.id, !presents(c.r)
 // if a later queue refused the request, the work done so far would be lost.
 func (s *Server) enter(c *call, since time.Time) error {
 	if !s.working.enter(c.r.Context(), c.queueKey(), since.Add(s.cfg.Limits.Patience.Duration()/2)) {
-		s.metrics.refuse(c.ledger, refusedQueue)
-		c.w.away = true
-		return refuse(CodeOverloaded)
+		return s.overloaded(c, refusedQueue)
 	}
 	c.works = true
 	return nil
+}
+
+// overloaded refuses a call for which there is no place.
+func (s *Server) overloaded(c *call, reason string) error {
+	s.metrics.refuse(c.ledger, reason)
+	c.w.away = true
+	return refuse(CodeOverloaded)
 }
 
 // leave gives the call's place back, if it has one.
@@ -197,8 +202,8 @@ func (s *Server) awaitWitnesses(c *call, id uint64) (context.Context, error) {
 	return ctx, s.enter(c, now)
 }
 
-// admit decides who the caller is, what the caller may do, and how often. A request of a regulator or an administrator
-// is on record before anything else is decided, even if it is then refused.
+// admit decides who the caller is, how often the caller may ask, and what. A request of a regulator or an administrator
+// that is not one too many is on record before anything else is decided, even if it is then refused.
 func (s *Server) admit(c *call) (err error) {
 	if c.caller, err = s.identify(c.r.Context(), c.ledger, c.r); err != nil {
 		if r, ok := errors.AsType[*refusal](err); ok && r.code == CodeRateLimited {
@@ -207,18 +212,17 @@ func (s *Server) admit(c *call) (err error) {
 		return err
 	}
 	c.w.actor = c.caller.actor.Credential
+	if c.caller.known() && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor.Credential}, s.cfg.Now()) {
+		s.metrics.refuse(c.ledger, refusedToken)
+		return refuse(CodeRateLimited) // in front of the record, which is work, and stays
+	}
 	if c.caller.role == audit.RoleRegulator || c.caller.role == audit.RoleAdmin {
 		if err := s.keepAccess(c); err != nil {
-			s.metrics.refuse(c.ledger, refusedRecord)
 			return err
 		}
 	}
 	if err := c.may(c.route.roles...); err != nil {
 		return err
-	}
-	if c.caller.known() && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor.Credential}, s.cfg.Now()) {
-		s.metrics.refuse(c.ledger, refusedToken)
-		return refuse(CodeRateLimited)
 	}
 	return c.mayScope()
 }
@@ -238,13 +242,21 @@ func (c *call) may(roles ...string) error {
 	return nil
 }
 
-// keepAccess puts the request on record. Without a record there is no answer.
+// keepAccess puts the request on record. Without a record there is no answer. Records are written one after the other.
+// So few requests may be at this at a time that they hold few places of work, and that an administrator's kill switch
+// waits for few.
 func (s *Server) keepAccess(c *call) error {
+	by := c.caller.actor.Credential
+	if !c.ledger.recording.try(by, 1) {
+		return s.overloaded(c, refusedRecord)
+	}
+	defer c.ledger.recording.leave(by)
 	err := c.ledger.Access.PutAccess(c.r.Context(), c.ledger.id, ledger.Access{
 		Time: s.cfg.Now().UnixMilli(), Request: c.w.id, Token: c.caller.actor.Credential,
 		Method: c.r.Method, Path: recordedPath(c.r.URL),
 	})
 	if err != nil {
+		s.metrics.refuse(c.ledger, refusedRecord)
 		return &refusal{code: CodeUnavailable, detail: "The access could not be recorded.",
 			cause: fmt.Errorf("recording an access: %w", err)}
 	}

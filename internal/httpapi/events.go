@@ -32,8 +32,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	}
 	key := tokenKey{c.ledger.id, c.caller.actor.Credential}
 	if !s.followers.tryWithin(key, s.cfg.Limits.TokenFollowers) {
-		s.metrics.refuse(c.ledger, refusedFollowers)
-		return refuse(CodeOverloaded)
+		return s.overloaded(c, refusedFollowers)
 	}
 	defer s.followers.leave(key)
 	if c.computed != nil { // from now on it mostly waits

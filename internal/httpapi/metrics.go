@@ -37,7 +37,7 @@ const (
 	refusedReaders   = "readers"       // too many read who do not deal
 	refusedTerms     = "terms_bytes"   // an identity stored too many documents
 	refusedFollowers = "followers"     // too many follow events
-	refusedRecord    = "access_record" // a regulator's, that could not be recorded
+	refusedRecord    = "access_record" // a regulator's or an administrator's, that could not be recorded
 )
 
 func (m *metrics) refuse(l *served, reason string) {

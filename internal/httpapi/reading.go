@@ -39,9 +39,7 @@ func (s *Server) work(c *call) error {
 			return refuse(CodeRateLimited)
 		}
 		if !s.reading.enter(c.r.Context(), from, until) {
-			s.metrics.refuse(c.ledger, refusedReaders)
-			c.w.away = true
-			return refuse(CodeOverloaded)
+			return s.overloaded(c, refusedReaders)
 		}
 		// Other readers may have spent the bytes while this one waited for its place.
 		if c.caller.known() || s.bytesAfter(from) <= 0 {

@@ -6,10 +6,10 @@
 // answers, are types of package dealer, which decides with package ledger; this package reads and writes their bytes.
 //
 // A request passes these steps, in this order: the route, the size of the body, the ledger, the rate of anonymous
-// reads, the fair queue of ledgers, the token or certificate, the record of a regulator's or an administrator's access,
-// the role, the token's rate, its tables, for a reader the fair queue of readers, the parameters, the body. A request
-// that fails at a step is answered with a problem document (RFC 9457) and changes nothing, except that a recorded
-// access stays recorded.
+// reads, the fair queue of ledgers, the token or certificate, the token's rate, the record of a regulator's or an
+// administrator's access, the role, the token's tables, for a reader the fair queue of readers, the parameters, the
+// body. A request that fails at a step is answered with a problem document (RFC 9457) and changes nothing, except that
+// a recorded access stays recorded.
 package httpapi
 
 //go:generate go tool oapi-codegen -config oapi-codegen.yaml openapi.yaml
@@ -198,7 +198,8 @@ type served struct {
 	id     ledger.ID
 	public bool // whether its genesis lets everybody read
 
-	batches *fairQueue[string] // operations of batches, by identity
+	batches   *fairQueue[string] // operations of batches, by identity
+	recording *fairQueue[string] // requests on their way to the record, by credential; without lines
 }
 
 // registry holds the ledgers by name. Ledgers are added while the daemon starts. Until it is
@@ -229,6 +230,8 @@ func (s *Server) Add(l Ledger) error {
 		id:      ledger.IDOf(info.Origin),
 		public:  l.Log.Genesis().Access == audit.AccessPublic,
 		batches: newFairQueue[string](atOnce, 0),
+		// Of the half of all places that a ledger may have, a sixteenth.
+		recording: newFairQueue[string](max(2, s.cfg.Limits.Concurrency/32), 0),
 	}
 	return nil
 }

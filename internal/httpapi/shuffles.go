@@ -168,8 +168,7 @@ func (s *Server) CreateBatch(c *call) error {
 	defer func() { c.ledger.batches.leaveN(c.caller.actor.Identity, taken) }()
 	take := func(more int) error {
 		if more > 0 && !c.ledger.batches.try(c.caller.actor.Identity, more) {
-			s.metrics.refuse(c.ledger, refusedQueue)
-			return refuse(CodeOverloaded)
+			return s.overloaded(c, refusedQueue)
 		}
 		taken += max(0, more)
 		return nil
