@@ -90,6 +90,12 @@ func (s *Server) answer(c *call) error {
 		return err
 	}
 	defer s.leave(c)
+	if from := remote(c.r); !presents(c.r) {
+		if !s.strangers.try(from, 1) {
+			return s.overloaded(c, refusedReaders)
+		}
+		defer s.strangers.leave(from)
+	}
 	if err := s.admit(c); err != nil {
 		return err
 	}
@@ -145,7 +151,8 @@ func (m *countedBody) Read(p []byte) (n int, err error) {
 func (m *countedBody) release() { m.quota.Add(m.took) }
 
 // queueKey is what shares the places of work. Requests without a credential have a share and a line of their own: a
-// caller that reads its answer slowly holds a place, and strangers must not hold those of dealers.
+// caller that reads its answer slowly holds a place, and strangers must not hold those of dealers. Of the strangers of
+// one address only half can be at work (readers.strangers).
 type queueKey struct {
 	ledger   ledger.ID
 	stranger bool

@@ -215,35 +215,58 @@ func TestWitnessWait(t *testing.T) {
 	}
 }
 
-// stuck is a caller who does not read: its answer is not written before it does.
+// stuck is a caller who does not read what it asked for: that is not written before it does.
 type stuck struct {
-	http.ResponseWriter
+	*httptest.ResponseRecorder
 	writing chan<- struct{}
 	reads   <-chan struct{}
 }
 
 func (s stuck) Write(b []byte) (int, error) {
-	s.writing <- struct{}{}
-	<-s.reads
-	return s.ResponseWriter.Write(b)
+	if s.Code == http.StatusOK {
+		s.writing <- struct{}{}
+		<-s.reads
+	}
+	return s.ResponseRecorder.Write(b)
 }
 
-// TestStrangersDoNotRead: strangers who take every place that they can get, and do
-// not read their answers, keep nobody who is known from work.
+// TestStrangersDoNotRead: strangers who take every place that they can get, and do not read their answers, keep nobody
+// who is known from work. Those of one address leave places to other strangers.
 func TestStrangersDoNotRead(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: 4}})
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: 16,
+		Patience: config.Duration(200 * time.Millisecond)}})
 	writing, reads := make(chan struct{}), make(chan struct{})
 	var strangers sync.WaitGroup
-	for range 2 {
+	// takes reports whether a stranger got a place.
+	takes := func(from string) bool {
+		w, refused := httptest.NewRecorder(), make(chan struct{})
 		strangers.Go(func() {
-			w := httptest.NewRecorder()
-			s.api.ServeHTTP(stuck{w, writing, reads}, httptest.NewRequest(http.MethodGet, "/log/main/checkpoint", nil))
+			r := httptest.NewRequest(http.MethodGet, "/log/main/checkpoint", nil)
+			r.RemoteAddr = from + ":1234"
+			s.api.ServeHTTP(stuck{w, writing, reads}, r)
 			if w.Code != http.StatusOK {
-				t.Errorf("%d %s", w.Code, w.Body)
+				close(refused)
 			}
 		})
-		<-writing
+		select {
+		case <-writing:
+			return true
+		case <-refused:
+			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%d %v", w.Code, w.Header())
+			}
+			return false
+		}
+	}
+	for from, want := range []int{4, 2, 1, 1, 0} { // of the half of all places that strangers may have
+		got := 0
+		for takes(fmt.Sprintf("10.0.0.%d", from+1)) {
+			got++
+		}
+		if got != want {
+			t.Errorf("the address %d has %d places, not %d", from+1, got, want)
+		}
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -253,7 +276,7 @@ func TestStrangersDoNotRead(t *testing.T) {
 	s.commit("t", "k")
 	close(reads)
 	strangers.Wait()
-	if free := s.api.working.free; free != 4 {
+	if free := s.api.working.free; free != 16 {
 		t.Errorf("%d places are free", free)
 	}
 }

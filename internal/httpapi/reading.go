@@ -20,6 +20,7 @@ func (c *call) reader() bool {
 
 // readers is what readers share.
 type readers struct {
+	strangers *fairQueue[netip.Prefix] // at work, also those who do not read their answers; without lines
 	reading   *fairQueue[netip.Prefix] // of readers that work
 	readBytes *rates[netip.Prefix]     // of answers to strangers
 	allBytes  *rates[struct{}]         // of answers to all strangers together

@@ -111,6 +111,7 @@ func New(cfg Config) (*Server, error) {
 		follows:   follows{newFairQueue[tokenKey](l.Followers, 0), streams, endStreams},
 		witnessed: newFairQueue[ledger.ID](l.Witnessed, 0),
 		readers: readers{
+			strangers: newFairQueue[netip.Prefix]((l.Concurrency+1)/2, 0),
 			reading:   newFairQueue[netip.Prefix](l.Readers, l.Waiting),
 			readBytes: newRates[netip.Prefix](float64(l.ReadBytes), burstOfBytes*int(l.ReadBytes)),
 			allBytes:  newRates[struct{}](float64(l.ReadBytesAll), burstOfBytes*int(l.ReadBytesAll)),
