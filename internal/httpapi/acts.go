@@ -190,7 +190,7 @@ func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
 func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	c := &audit.Credential{Kind: audit.CredentialCreated, ID: req.Credential, Form: audit.FormToken,
 		Role: audit.ParseRole(string(*req.Role)), Identity: *req.Identity, Tables: slices.Clone(req.Tables),
-		Expires: int64(value(req.Expires))}
+		Expires: before(req.Expires)} // 0, as of a back end without a time, would be "never"
 	if ledger.IsCertificate(c.ID) {
 		c.Form = audit.FormCertificate
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -236,4 +237,23 @@ func (s *stack) house() audit.Actor {
 func idOf(bearer string) string {
 	id, _, _ := strings.Cut(bearer, ".")
 	return id
+}
+
+// TestExpiredFromTheBeginning: the first moment of 1970 is a time, and not "never".
+func TestExpiredFromTheBeginning(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	id, secret := keys.NewToken()
+	bearer := string(secret.Bytes())
+	_, part, _ := keys.SplitToken(bearer)
+	body := fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"i",`+
+		`"expires":"1970-01-01T00:00:00Z","hash":%q}`, id, encodeHash(sha256.Sum256([]byte(part))))
+	read[Appended](t, s.admin("/v1/main/credentials", body))
+	if got := s.status(bearer); got != http.StatusUnauthorized {
+		t.Errorf("%d with a token that expired in 1970", got)
+	}
+	list := read[CredentialList](t, s.get("/v1/main/credentials", s.adminToken)).Credentials
+	if c := list[len(list)-1]; c.Credential != id || c.State != CredentialStateExpired || c.Expires == nil {
+		t.Errorf("%+v", c)
+	}
 }

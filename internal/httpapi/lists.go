@@ -29,7 +29,7 @@ func pageLimit(asked *Index) (int, error) {
 	return int(*asked), nil
 }
 
-// before is the end of a range of times; 0 is no end. An end in 1970's first millisecond
+// before is the end of a range of times, or of a credential; 0 is no end. An end in 1970's first millisecond
 // becomes the next one, since nothing happened in that time.
 func before(to *Timestamp) int64 {
 	if to == nil {
