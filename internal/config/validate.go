@@ -33,7 +33,7 @@ func (c *Config) problems() []error {
 	p.address("listen", c.Listen)
 	for _, name := range c.OperatorHosts {
 		if name == "" || strings.ContainsAny(name, ":/ ") {
-			p.add("operator_hosts", "have names of hosts without a port", name)
+			p.add("operator_hosts", "must have names of hosts without a port, not %q", name)
 		}
 	}
 	if c.OperatorListen != "" {

@@ -66,7 +66,8 @@ func (s *Server) mayHost(hostPort string) bool {
 		host = name
 	}
 	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil || host == "" || host == "localhost" || slices.Contains(s.cfg.OperatorHosts, host)
+	known := func(name string) bool { return strings.EqualFold(name, host) } // browsers write small letters
+	return err == nil || host == "" || known("localhost") || slices.ContainsFunc(s.cfg.OperatorHosts, known)
 }
 
 // Combined returns a handler with the public addresses and the operator's, for a
