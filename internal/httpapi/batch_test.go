@@ -47,6 +47,26 @@ func TestOperationForNow(t *testing.T) {
 	}
 }
 
+// TestSharedRefusal: operations that are refused together have the same answer, however many there are.
+func TestSharedRefusal(t *testing.T) {
+	t.Parallel()
+	store := new(refusingStore)
+	s := newStack(t, stackOptions{stored: func(of ledger.Store) ledger.Store { store.Store = of; return store }})
+	store.refuses.Store(true)
+	s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"standard-52"}`).want(t, CodeUnavailable, "")
+	main, err := s.api.ledgers.find("main")
+	must(t, err)
+	r := httptest.NewRequest(http.MethodPost, "/v1/main/batch", nil)
+	c := &call{w: s.api.record(httptest.NewRecorder(), r), r: r, ledger: main}
+	refused := batch.Result{Err: refuse(CodeOverloaded)}
+	first := string(s.api.result(nil, c, refused, nil))
+	for range 2 {
+		if again := string(s.api.result(nil, c, refused, nil)); again != first {
+			t.Errorf("%s\nand then %s", first, again)
+		}
+	}
+}
+
 // TestBadOperations: each refuses itself, with the field and rule of its single request.
 func TestBadOperations(t *testing.T) {
 	t.Parallel()

@@ -129,7 +129,7 @@ func translate(method string, err error) *refusal {
 // explained translates the error of a call. Every refusal with status 503 says the cause: of its own error or, if that
 // has none, what the ledger waits for now; the log then says it too.
 func (c *call) explained(err error) *refusal {
-	e := translate(c.r.Method, err)
+	e := new(*translate(c.r.Method, err)) // a copy: operations of a batch share an error
 	if problems[e.code].Status != http.StatusServiceUnavailable {
 		return e
 	}
