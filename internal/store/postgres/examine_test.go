@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,7 @@ import (
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/stops"
+	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -38,6 +42,51 @@ func TestExamine(t *testing.T) {
 	exec(t, dsn, "DROP TRIGGER kept ON heads")
 	if e, err := Examine(t.Context(), dsn, Options{}); err != nil || e.Gone != "kept of heads" {
 		t.Errorf("without a guard: %+v, %v", e, err)
+	}
+}
+
+// TestExamineEachTable: of each table it is told if a role lacks a right that the daemon needs, if it may change rows of
+// evidence, and if the guard of these rows is gone.
+func TestExamineEachTable(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	role := fmt.Sprint("examined_", os.Getpid())
+	exec(t, dsn, "CREATE ROLE "+role+"; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO "+role+
+		"; GRANT UPDATE ON heads TO "+role)
+	admin := connect(t, dsn)
+	t.Cleanup(func() { admin.Exec(context.Background(), "DROP OWNED BY "+role+"; DROP ROLE "+role) })
+	examine := func() Examined {
+		t.Helper()
+		e, err := Examine(t.Context(), dsn+"&options=-c%20role%3D"+role, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if e := examine(); e.Owns+e.Changes+e.Lacks+e.Gone != "" {
+		t.Errorf("a daemon's rights: %+v", e)
+	}
+	for _, table := range append(store.Relations(), store.AccessRows) {
+		evidence, writes := table != store.HeadRows && table != store.AccessRows, "INSERT"
+		if table == store.HeadRows {
+			writes = "UPDATE"
+		}
+		for _, right := range []string{"SELECT", writes} {
+			exec(t, dsn, fmt.Sprintf("REVOKE %s ON %s FROM %s", right, table.Name, role))
+			if e := examine(); e.Lacks != table.Name {
+				t.Errorf("without %s on %s it lacks %q", right, table.Name, e.Lacks)
+			}
+			exec(t, dsn, fmt.Sprintf("GRANT %s ON %s TO %s", right, table.Name, role))
+		}
+		if !evidence {
+			continue
+		}
+		exec(t, dsn, fmt.Sprintf("GRANT DELETE ON %s TO %s; DROP TRIGGER insert_only ON %[1]s", table.Name, role))
+		if e := examine(); e.Changes != table.Name || e.Gone != "insert_only of "+table.Name {
+			t.Errorf("%s: it may change %q, and %q is gone", table.Name, e.Changes, e.Gone)
+		}
+		exec(t, dsn, fmt.Sprintf("REVOKE DELETE ON %s FROM %s; CREATE TRIGGER insert_only BEFORE INSERT ON %[1]s "+
+			"EXECUTE FUNCTION suppress_redundant_updates_trigger()", table.Name, role)) // the name is what is asked for
 	}
 }
 

@@ -188,7 +188,7 @@ type Examined struct {
 
 const sqlExamine = `
 WITH evidence (t) AS (VALUES ('ledgers'), ('entries'), ('tiles'), ('checkpoints'), ('cosigned'), ('decks'), ('terms'),
-       ('slots'), ('statements')),
+       ('slots'), ('statements'), ('late')),
      guards (t, name) AS (SELECT t, 'insert_only' FROM evidence
        UNION ALL VALUES ('heads', 'kept'), ('heads', 'grows'), ('heads', 'guard'), ('entries', 'guard'),
        ('checkpoints', 'guard'), ('tiles', 'guard'), ('access_records', 'unchanged'), ('access_records', 'guard'))
@@ -197,9 +197,9 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
          WHERE c.relname IN (SELECT t FROM guards) AND c.relnamespace = 'public'::regnamespace
            AND pg_has_role(c.relowner, 'MEMBER')), ''),
        coalesce((SELECT string_agg(t, ', ') FROM evidence WHERE has_table_privilege(t, 'UPDATE, DELETE, TRUNCATE')), ''),
-       coalesce((SELECT string_agg(t, ', ') FROM evidence
-         WHERE NOT has_table_privilege(t, 'SELECT') OR NOT has_table_privilege(t, 'INSERT')), '')
-       || CASE WHEN has_table_privilege('heads', 'UPDATE') THEN '' ELSE ' heads' END,
+       coalesce((SELECT string_agg(t, ', ') FROM (SELECT t FROM evidence UNION ALL VALUES ('heads'), ('access_records')) r
+         WHERE NOT has_table_privilege(t, 'SELECT')
+           OR NOT has_table_privilege(t, CASE t WHEN 'heads' THEN 'UPDATE' ELSE 'INSERT' END)), ''),
        coalesce((SELECT string_agg(name || ' of ' || t, ', ') FROM guards g WHERE NOT EXISTS
          (SELECT FROM pg_trigger p WHERE p.tgrelid = to_regclass(g.t) AND p.tgname = g.name AND p.tgenabled <> 'D')), ''),
        EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
