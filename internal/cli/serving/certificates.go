@@ -52,7 +52,7 @@ type Certificates struct {
 type loaded struct {
 	config *tls.Config
 	ends   map[string]time.Time // the earliest end of each file's certificates
-	warn   time.Time            // when the end of the listener's certificate is near
+	warn   time.Time            // when the earliest end of the listener's chain is near
 	files  []fs.FileInfo
 }
 
@@ -83,8 +83,8 @@ func (c *Certificates) TLS() *tls.Config {
 	return t
 }
 
-// Ends returns the earliest end of the certificates of each file: "listener" is the listener's chain,
-// "client_ca" the authorities of clients.
+// Ends returns the earliest end of the certificates of each file: "listener" is the listener's chain, without what had
+// ended when it was read, "client_ca" the authorities of clients.
 func (c *Certificates) Ends() map[string]time.Time { return c.current.Load().ends }
 
 // Refused returns how often files were read that did not hold.
@@ -202,11 +202,12 @@ func (c *Certificates) load(now time.Time) (*loaded, error) {
 	l.config = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{chain},
 		NextProtos: []string{"h2", "http/1.1"}}
 	for _, der := range chain.Certificate {
-		if one, err := x509.ParseCertificate(der); err == nil {
+		// Clients pass over one that has ended already, such as an old cross-signed one.
+		if one, err := x509.ParseCertificate(der); err == nil && !now.After(one.NotAfter) {
 			l.earliest("listener", one.NotAfter)
 		}
 	}
-	l.warn = leaf.NotAfter.Add(-min(warnAtMost, leaf.NotAfter.Sub(leaf.NotBefore)/3))
+	l.warn = l.ends["listener"].Add(-min(warnAtMost, leaf.NotAfter.Sub(leaf.NotBefore)/3))
 	return l, l.authorities(c.files.ClientCA)
 }
 

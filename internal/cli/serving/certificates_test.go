@@ -147,6 +147,53 @@ func TestConcern(t *testing.T) {
 	}
 }
 
+// TestConcernOfChain: the end of each certificate of the listener's chain counts, except of one that had ended when the
+// files were read.
+func TestConcernOfChain(t *testing.T) {
+	dir := t.TempDir()
+	files := config.TLS{Cert: filepath.Join(dir, "c"), Key: filepath.Join(dir, "k")}
+	key := newKey(t, files.Key)
+	const day = 24 * time.Hour
+	chain := func(ends ...time.Duration) *Certificates {
+		t.Helper()
+		var text []byte
+		for i, end := range ends {
+			write(t, files.Cert, key, int64(i), end)
+			one, err := os.ReadFile(files.Cert)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = append(text, one...)
+		}
+		if err := os.WriteFile(files.Cert, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := OpenCertificates(files, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for name, step := range map[string]struct {
+		ends  []time.Duration
+		after time.Duration
+		warns bool
+		leave bool
+	}{
+		"an intermediate in time": {[]time.Duration{90 * day, 60 * day}, 0, false, false},
+		"near its end":            {[]time.Duration{90 * day, 60 * day}, 40 * day, true, false},
+		"minutes before":          {[]time.Duration{90 * day, 60 * day}, 60*day - 5*time.Minute, true, true},
+		"behind it":               {[]time.Duration{90 * day, 60 * day}, 61 * day, true, true},
+		"one that clients pass":   {[]time.Duration{90 * day, 60 * day, -time.Minute}, 0, false, false},
+		"and a leaf near its end": {[]time.Duration{90 * day, -time.Minute}, 80 * day, true, false},
+	} {
+		what, leave := chain(step.ends...).Concern(time.Now().Add(step.after))
+		if (what != "") != step.warns || leave != step.leave {
+			t.Errorf("%s: %q, %v", name, what, leave)
+		}
+	}
+}
+
 // TestLeastMemory: a host that gives the daemon less memory than it needs is a concern, and no other is.
 func TestLeastMemory(t *testing.T) {
 	for memory, want := range map[uint64]bool{0: false, leastMemory - 1: true, leastMemory: false} {
