@@ -163,9 +163,14 @@ func newAuditor(private []byte) (*AuditorKey, error) {
 
 // ReadAuditor reads a private auditor key file, which may be encrypted under passphrase.
 func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
-	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 1+audit.PrivateSize)
+	b, err := readPrivate(path, passphrase)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading an auditor key: %w", err)
+	}
+	raw, err := decodeLine(b, auditorPrefix)
+	if err != nil || len(raw) != 1+audit.PrivateSize {
+		return nil, fmt.Errorf("reading an auditor key: %s holds no %q and %d bytes in base64", path, auditorPrefix,
+			1+audit.PrivateSize)
 	}
 	k, err := newAuditor(raw)
 	if err != nil { // the message has nothing of the text, which may be a damaged key

@@ -134,34 +134,20 @@ func (s *Store) shuffles(ctx context.Context, standing ledger.Standing, args []a
 // durable reads shuffles behind the barrier. Both statements are one transaction and one round trip. The lock of the
 // first one delays the commit until all that the second one read is replicated. The lock is taken for what is not found,
 // too, and on the same connection: a server that was left behind in a failover lacks rows.
-func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) (err error) {
+func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) error {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
 	ended := s.watch(conn)
-	defer func() { err = ended(err) }()
 	var b pgx.Batch
 	b.Queue(sqlBarrier, args[0])
-	b.Queue(sqlShuffles, args...)
-	results := conn.SendBatch(ctx, &b)
-	defer results.Close()
-	if _, err := results.Exec(); err != nil {
-		return clean(err)
+	b.Queue(sqlShuffles, args...).Query(func(rows pgx.Rows) error { return handOver(rows, each) })
+	if err = conn.SendBatch(ctx, &b).Close(); err == nil { // behind the commit
+		err = replicated(conn.Conn().PgConn())
 	}
-	rows, err := results.Query()
-	if err != nil {
-		return clean(err)
-	}
-	if err := handOver(rows, each); err != nil {
-		return err
-	}
-	// The commit comes after both results.
-	if err := results.Close(); err != nil {
-		return clean(err)
-	}
-	return replicated(conn.Conn().PgConn())
+	return clean(ended(err))
 }
 
 // The finders' own statements. LIMIT and OFFSET have each thing looked up on its own, and connections set
