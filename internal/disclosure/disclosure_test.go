@@ -22,9 +22,7 @@ func newAuditor(t testing.TB, name string) *Auditor {
 func auditorOf(t testing.TB, kind byte, name string) *Auditor {
 	t.Helper()
 	a, err := NewAuditor(typed(kind, bytesOf(name, audit.PrivateSize)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
@@ -47,14 +45,10 @@ func testForAuditors(t *testing.T, kind byte) {
 		auditors, publics = append(auditors, a), append(publics, a.Public())
 	}
 	k, err := Body(origin, publics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entry := audit.Entry{Time: 1, Actor: as("daemon"), Body: k}
 	b, err := entry.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if entry, err = audit.ParseEntry(b); err != nil {
 		t.Fatal("the entry's reader refuses it:", err)
 	}
@@ -69,9 +63,7 @@ func testForAuditors(t *testing.T, kind byte) {
 	}
 	for i, a := range auditors {
 		o, err := a.Unwrap(origin, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := o.Open(origin, 1234, commitment, sealed)
 		if err != nil || !bytes.Equal(got, tape) {
 			t.Errorf("auditor %d: %v", i, err)
@@ -105,13 +97,9 @@ func TestFresh(t *testing.T) {
 	seen := make(map[string]bool)
 	for range 50 {
 		k, err := Body(origin, [][]byte{a.Public()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sealed, err := Seal(a.Public(), origin, 1, [32]byte{}, []byte{1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, b := range [][]byte{k.Public, k.Wraps[0].Sealed[:65], sealed[:65]} {
 			if seen[string(b)] {
 				t.Fatal("a key was used twice")
@@ -126,9 +114,7 @@ func TestLongest(t *testing.T) {
 	tape := bytesOf("tape", shuffle.MaxTape)
 	k := newAuditor(t, "disclosure 1").key
 	sealed, err := Seal(k.public, origin, audit.MaxInteger, [32]byte{}, tape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := audit.Entry{Time: 1, Actor: as("a"),
 		Body: &audit.Close{Shuffle: 2, Outcome: audit.OutcomeExpired, Form: audit.FormSealed, Key: 1, Tape: sealed}}
 	if _, err := e.Encode(); err != nil {
@@ -146,18 +132,12 @@ func TestEveryByte(t *testing.T) { eachType(t, testEveryByte) }
 func testEveryByte(t *testing.T, kind byte) {
 	a := auditorOf(t, kind, "auditor 1")
 	k, err := Body(origin, [][]byte{a.Public()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o, err := a.Unwrap(origin, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tape, commitment := bytesOf("tape", 129), [32]byte(bytesOf("commitment", 32))
 	sealed, err := Seal(k.Public, origin, 9, commitment, tape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range sealed {
 		bad := bytes.Clone(sealed)
 		bad[i] ^= 1 << (i % 8)
@@ -189,9 +169,7 @@ func testEveryByte(t *testing.T, kind byte) {
 		}
 	}
 	disclosure, err := o.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, kind, disclosure), refInfo(kind, "disclosure", origin),
 		refData(9, commitment[:]), make([]byte, shuffle.MaxTape+1))
 	if _, err := o.Open(origin, 9, commitment, long); !errors.Is(err, ErrOpen) {
@@ -277,17 +255,11 @@ func TestNothingIsTold(t *testing.T) {
 	private, tape := bytesOf("auditor 1", 32), bytesOf("tape", 129)
 	a := newAuditor(t, "auditor 1")
 	k, err := Body(origin, [][]byte{a.Public()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o, err := a.Unwrap(origin, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	disclosure, err := o.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, short := NewAuditor(typed(2, private[:31]))
 	_, long := Seal(a.Public(), "", 1, [32]byte{}, tape)
 	said := fmt.Sprintf("%v %+v %#v %v %+v %#v %v %+v %#v %v %v", a, a, a, *a.key, *a.key, *a.key, o, o, o, short, long)
@@ -330,5 +302,12 @@ func BenchmarkOpen(b *testing.B) {
 		if _, err := (&Opener{k}).Open(origin, 1, [32]byte{}, sealed); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -73,22 +73,16 @@ func refSchedule(s refSuite, shared, info []byte) refContext {
 func (c refContext) aead(t testing.TB) cipher.AEAD {
 	t.Helper()
 	block, err := aes.NewCipher(c.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gcm, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return gcm
 }
 
 func refKey(t testing.TB, private []byte) *ecdh.PrivateKey {
 	t.Helper()
 	k, err := ecdh.P256().NewPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k
 }
 
@@ -97,9 +91,7 @@ func refHalves(t testing.TB, seed []byte) (*mlkem.DecapsulationKey768, *ecdh.Pri
 	t.Helper()
 	expanded := sha3.SumSHAKE256(seed, 64+32) // a second scalar is drawn once in 2^32
 	k, err := mlkem.NewDecapsulationKey768(expanded[:64])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k, refKey(t, expanded[64:])
 }
 
@@ -115,24 +107,16 @@ func refSeal(t testing.TB, ephemeral, receiver, info, data, plain []byte) []byte
 	t.Helper()
 	e, point := refKey(t, ephemeral), receiver[len(receiver)-65:]
 	r, err := ecdh.P256().NewPublicKey(point)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dh, err := e.ECDH(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	enc, shared := e.PublicKey().Bytes(), refDH(dh, e.PublicKey().Bytes(), point)
 	if receiver[0] == 2 {
 		k, err := mlkem.NewEncapsulationKey768(receiver[1:1185])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		random := sha256.Sum256(ephemeral)
 		lattice, ciphertext, err := mlkemtest.Encapsulate768(k, random[:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		shared, enc = refCombine(lattice, dh, enc, point), slices.Concat(ciphertext, enc)
 	}
 	c := refSchedule(ours(receiver[0]), shared, info)
@@ -162,9 +146,7 @@ func refShared(t testing.TB, kind byte, private, enc []byte) []byte {
 		return refDH(dh, point, receiver)
 	}
 	secret, err := lattice.Decapsulate(enc[:1088])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return refCombine(secret, dh, point, receiver)
 }
 
@@ -208,9 +190,7 @@ func refPublic(t testing.TB, kind byte, private []byte) []byte {
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -228,9 +208,7 @@ func TestReference(t *testing.T) {
 		"58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f"))
 
 	dh, err := refKey(t, private).ECDH(refKey(t, ephemeral).PublicKey())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := refSchedule(ours(1), refDH(dh, enc, public), info)
 	for what, pair := range map[string][2][]byte{
 		"shared secret": {c.shared, unhex(t, "48893fecd82f7c3456af6a42d8f56325d21e08c10fa81299986aaff54cde7b49")},
@@ -245,9 +223,7 @@ func TestReference(t *testing.T) {
 		}
 	}
 	k, err := newKey(typed(1, private))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// The vector's info is no origin of ours, so below infoOf.
 	got, err := k.openInfo(info, data, sealed)
 	if err != nil || !bytes.Equal(got, plain) {
@@ -259,20 +235,14 @@ func TestReference(t *testing.T) {
 // draft-ietf-hpke-pq-03 for KEM 0x0050 and KDF 0x0001. It is with AES-128-GCM: the draft has none with our AEAD.
 func TestHybridReference(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "selftest", "hpke-pq.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var v map[string]string
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(b, &v))
 	of := func(name string) []byte { return unhex(t, v[name]) }
 	shared := refShared(t, 2, of("private"), of("enc"))
 	c := refSchedule(refSuite{0x50, 1, 16}, shared, of("info"))
 	opened, err := c.aead(t).Open(nil, c.nonce, of("ct"), of("aad"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, got := range map[string][]byte{"pt": opened, "public": refPublic(t, 2, of("private"))[1:]} {
 		if !bytes.Equal(got, of(name)) {
 			t.Errorf("%s: %x, want %s", name, got, v[name])
@@ -283,9 +253,7 @@ func TestHybridReference(t *testing.T) {
 		t.Fatal("crypto/hpke: another public key", err)
 	}
 	r, err := hpke.NewRecipient(of("enc"), k, hpke.HKDFSHA256(), hpke.AES128GCM(), of("info"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := r.Open(of("aad"), of("ct")); err != nil || !bytes.Equal(got, of("pt")) {
 		t.Errorf("crypto/hpke: %x, %v", got, err)
 	}

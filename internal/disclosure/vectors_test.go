@@ -188,9 +188,7 @@ func (v vectorFile) encode(t testing.TB) []byte {
 		var out bytes.Buffer
 		e := json.NewEncoder(&out)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Encode(v))
 		return strings.TrimSpace(out.String())
 	}
 	var b bytes.Buffer
@@ -216,9 +214,7 @@ func loadVectors(t testing.TB) vectorFile {
 	path := filepath.Join("testdata", "disclosure.json")
 	made := makeVectors(t).encode(t)
 	if *update {
-		if err := os.WriteFile(path, made, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, made, 0o644))
 	}
 	stored, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(stored, made) {
@@ -227,9 +223,7 @@ func loadVectors(t testing.TB) vectorFile {
 	var v vectorFile
 	d := json.NewDecoder(bytes.NewReader(stored))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Decode(&v))
 	if len(v.Wraps) < 27 || len(v.Tapes) < 36 {
 		t.Fatalf("only %d wraps and %d tapes", len(v.Wraps), len(v.Tapes))
 	}
@@ -248,9 +242,7 @@ func TestVectors(t *testing.T) {
 	}
 	for _, c := range v.Wraps {
 		a, err := NewAuditor(typed(c.Type, c.Auditor))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		o, err := a.Unwrap(c.Origin, c.entry())
 		if !c.Opens {
 			if o != nil {

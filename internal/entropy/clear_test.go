@@ -20,9 +20,7 @@ func TestClear(t *testing.T) {
 	if n := len(r.lengths()); n != 2 {
 		t.Fatalf("%d reads before a reason was given", n)
 	}
-	if err := s.Clear("power supply replaced"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Clear("power supply replaced"))
 	if asked := r.lengths(); asked[len(asked)-1] != startupSamples {
 		t.Errorf("the start-up test did not run: reads %v", asked)
 	}
@@ -63,9 +61,7 @@ func TestClearStillBroken(t *testing.T) {
 				}
 				mustRefuse(t, s)
 			}
-			if err := s.Clear("repaired"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Clear("repaired"))
 			mustTape(t, s, tape52)
 			if len(*causes) != 1 || s.Stats().Failures != 3 {
 				t.Errorf("reported %d times, %d failures", len(*causes), s.Stats().Failures)
@@ -86,9 +82,7 @@ func TestClearWhileFailing(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	mustRefuse(t, s)
-	if err := s.Clear("repaired, really"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Clear("repaired, really"))
 	mustTape(t, s, tape52)
 }
 
@@ -100,9 +94,7 @@ func TestClearForgetsSamples(t *testing.T) {
 	}
 	s.Trip(ReasonOperator)
 	s.read = good
-	if err := s.Clear("new generator"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Clear("new generator"))
 	s.read = stuck
 	for range 8 {
 		mustTape(t, s, 1)
@@ -114,15 +106,11 @@ func TestClearForgetsSamples(t *testing.T) {
 
 func TestSelfTestOnDemand(t *testing.T) {
 	s, causes := from(t, scripted(good, good, stuck, good))
-	if err := s.SelfTest(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.SelfTest())
 	if err := s.SelfTest(); !errors.Is(err, ErrLatched) {
 		t.Fatalf("a stuck generator passed: %v", err)
 	}
-	if err := s.SelfTest(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.SelfTest())
 	mustRefuse(t, s) // a passed test clears nothing
 	if len(*causes) != 1 || (*causes)[0].Reason != ReasonStartup {
 		t.Errorf("reported %+v", *causes)
@@ -148,9 +136,7 @@ func TestReplacedReader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := New(Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			platformReader := rand.Reader
 			replace(t, r)
 			mustRefuse(t, s)
@@ -167,9 +153,7 @@ func TestReplacedReader(t *testing.T) {
 			}
 			rand.Reader = platformReader
 			mustRefuse(t, s)
-			if err := s.Clear("removed the package that did it"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Clear("removed the package that did it"))
 			mustTape(t, s, tape52)
 		})
 	}

@@ -78,18 +78,14 @@ func from(t *testing.T, r io.Reader) (*Source, *[]Cause) {
 	t.Helper()
 	causes := &[]Cause{}
 	s, err := NewFrom(r, Config{OnLatch: func(c Cause) { *causes = append(*causes, c) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s, causes
 }
 
 func mustTape(t *testing.T, s *Source, n int) []byte {
 	t.Helper()
 	tape, err := s.Tape(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(tape) != n {
 		t.Fatalf("a tape of %d bytes, not %d", len(tape), n)
 	}
@@ -107,9 +103,7 @@ func mustRefuse(t *testing.T, s *Source) error {
 
 func TestTapeFromPlatform(t *testing.T) {
 	s, err := New(Config{OnLatch: func(c Cause) { t.Errorf("latched: %+v", c) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := map[string]bool{}
 	for _, n := range []int{52, tape52, 1255, MaxTape} {
 		for range 4 {
@@ -210,9 +204,7 @@ func TestFaultAtStart(t *testing.T) {
 				t.Errorf("reported %d times", len(causes))
 			}
 			mustRefuse(t, s)
-			if err := s.Clear("replaced the card"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Clear("replaced the card"))
 			mustTape(t, s, tape52)
 		})
 	}
@@ -267,9 +259,7 @@ func TestFailedTapeIsWiped(t *testing.T) {
 			n, err := f.read(append([]byte(nil), b...))
 			return n, err
 		}, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		mustRefuse(t, s)
 	}
 	if len(buffers) != len(faults) {
@@ -325,9 +315,7 @@ func TestReasonNames(t *testing.T) {
 
 func TestConcurrentTapes(t *testing.T) {
 	s, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const callers, each = 32, 200
 	tapes := make([][][]byte, callers)
 	var wg sync.WaitGroup
@@ -368,9 +356,7 @@ func TestConcurrentFault(t *testing.T) {
 		}
 		return good(b)
 	}, Config{OnLatch: func(Cause) { reported.Add(1) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var refused atomic.Bool
 	var wg sync.WaitGroup
 	for range 16 {
@@ -390,5 +376,12 @@ func TestConcurrentFault(t *testing.T) {
 	wg.Wait()
 	if !refused.Load() || reported.Load() != 1 {
 		t.Errorf("refused %v, reported %d times", refused.Load(), reported.Load())
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

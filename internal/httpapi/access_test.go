@@ -19,10 +19,15 @@ import (
 // brokenAccess loses records when it is told to.
 type brokenAccess struct {
 	Access
-	err error
+	err  error
+	slow string        // credential of which none is written
+	ends chan struct{} // until then
 }
 
 func (b *brokenAccess) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
+	if a.Token == b.slow {
+		<-b.ends
+	}
 	if b.err != nil {
 		return b.err
 	}
@@ -97,38 +102,21 @@ func TestAccessRateLimited(t *testing.T) {
 	}
 }
 
-// slowAccess does not end the records of one credential.
-type slowAccess struct {
-	Access
-	of   string
-	ends chan struct{}
-}
-
-func (s *slowAccess) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
-	if a.Token == s.of {
-		<-s.ends
-	}
-	return s.Access.PutAccess(ctx, id, a)
-}
-
-// TestFloodOfRecords: a regulator with many requests under way, each of which is to be recorded, takes the ledger neither
-// from the house nor from an administrator with a kill switch.
+// TestFloodOfRecords: a regulator with many requests under way, each of which is to be recorded, takes the ledger
+// neither from the house nor from an administrator with a kill switch.
 func TestFloodOfRecords(t *testing.T) {
 	t.Parallel()
 	const places, requests = 32, 24 // half of the places are the ledger's
-	slow := &slowAccess{ends: make(chan struct{})}
-	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: places, Patience: config.Duration(2 * time.Second)},
-		wrap: func(l Ledger) Ledger {
-			slow.Access, l.Access = l.Access, slow
-			return l
-		}})
-	slow.of = idOf(s.regulatorToken)
+	slow := &brokenAccess{ends: make(chan struct{})}
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: places, Patience: config.Duration(time.Second)},
+		wrap: func(l Ledger) Ledger { slow.Access, l.Access = l.Access, slow; return l }})
+	slow.slow = idOf(s.regulatorToken)
 	answers := make(chan answer, requests)
 	for range requests {
 		go func() { answers <- s.get("/v1/main/keys", s.regulatorToken) }()
 	}
-	key := queueKey{s.ledger.ID(), false}
-	for s.api.working.inside(places)+s.api.working.waiting(key)+len(answers) < requests {
+	known := queueKey{s.ledger.ID(), false}
+	for s.api.working.inside(places)+s.api.working.waiting(known)+len(answers) < requests {
 		time.Sleep(time.Millisecond) // until all have come as far as they come; no test of time
 	}
 	s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"standard-52"}`).want(t, "", "")
@@ -138,8 +126,8 @@ func TestFloodOfRecords(t *testing.T) {
 	for range requests {
 		if got := <-answers; got.status == http.StatusOK {
 			recorded++
-		} else if got.want(t, CodeOverloaded, ""); got.header.Get("Retry-After") == "" {
-			t.Errorf("%v", got.header)
+		} else {
+			got.want(t, CodeOverloaded, "")
 		}
 	}
 	if recorded == 0 {

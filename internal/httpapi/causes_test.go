@@ -20,6 +20,14 @@ type refusingStore struct {
 	ledger.Store
 	refuses atomic.Bool
 	full    atomic.Bool // of a batch it is never known whether it was written
+	silent  atomic.Bool // it does not say what other daemons wrote
+}
+
+func (s *refusingStore) CheckpointAfter(ctx context.Context, id ledger.ID, after uint64) (ledger.Head, error) {
+	if s.silent.Load() {
+		return ledger.Head{}, context.DeadlineExceeded
+	}
+	return s.Store.CheckpointAfter(ctx, id, after)
 }
 
 func (s *refusingStore) err() error {

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/sha256"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -244,16 +243,10 @@ func TestExpiredFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	id, secret := keys.NewToken()
-	bearer := string(secret.Bytes())
-	_, part, _ := keys.SplitToken(bearer)
-	body := fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"i",`+
-		`"expires":"1970-01-01T00:00:00Z","hash":%q}`, id, encodeHash(sha256.Sum256([]byte(part))))
-	read[Appended](t, s.admin("/v1/main/credentials", body))
-	if got := s.status(bearer); got != http.StatusUnauthorized {
+	_, part, _ := keys.SplitToken(string(secret.Bytes()))
+	read[Appended](t, s.admin("/v1/main/credentials", fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer",`+
+		`"identity":"i","expires":"1970-01-01T00:00:00Z","hash":%q}`, id, encodeHash(sha256.Sum256([]byte(part))))))
+	if got := s.status(string(secret.Bytes())); got != 401 {
 		t.Errorf("%d with a token that expired in 1970", got)
-	}
-	list := read[CredentialList](t, s.get("/v1/main/credentials", s.adminToken)).Credentials
-	if c := list[len(list)-1]; c.Credential != id || c.State != CredentialStateExpired || c.Expires == nil {
-		t.Errorf("%+v", c)
 	}
 }

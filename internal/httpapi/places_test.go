@@ -253,9 +253,6 @@ func TestStrangersDoNotRead(t *testing.T) {
 		case <-writing:
 			return true
 		case <-refused:
-			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-				t.Errorf("%d %v", w.Code, w.Header())
-			}
 			return false
 		}
 	}

@@ -327,42 +327,32 @@ func tryBadTokens(t *testing.T, s *stack, all []right) {
 	}
 }
 
-// TestBatchOfOtherTables: an operation that names an earlier one is of no shuffle if that one was refused. The house has
-// played a hand at table z, and its token for tables a and b sends the same requests again.
+// TestBatchOfOtherTables: an operation that names a refused one is of no shuffle. The house has played a hand at table
+// z, and its token for tables a and b sends the same requests again.
 func TestBatchOfOtherTables(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
-	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"z","deck":"standard-52","mix":{"cut":true}}`))
-	path := fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
-	var told string
-	for _, op := range []string{"mix", "deal", "reveal", "close"} {
-		body := map[string]string{"mix": `{"cut":1}`, "deal": twoHands, "reveal": `{"places":[0]}`,
-			"close": `{"outcome":"completed"}`}[op]
-		got := s.post(path+"/"+op, "", body)
-		if got.status != http.StatusOK {
+	id := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"z","deck":"standard-52","mix":{"cut":true}}`)).ID
+	for _, c := range [][2]string{{"mix", `{"cut":1}`}, {"deal", twoHands}, {"reveal", `{"places":[0]}`},
+		{"close", `{"outcome":"completed"}`}} {
+		op, body := c[0], c[1]
+		if got := s.post(fmt.Sprintf("/v1/main/shuffles/%d/%s", id, op), "", body); got.status != http.StatusOK {
 			t.Fatalf("%s: %d %s", op, got.status, got.body)
 		}
 		ours := fmt.Sprintf(`{"op":"shuffle","key":%q,"body":{"table":"a","deck":"standard-52"}}`, op)
-		again := func(of string) string { return fmt.Sprintf(`{"op":%q,"shuffle":%s,"body":%s}`, op, of, body) }
-		for what, ops := range map[string][]string{
-			"by the refused one":    {again(fmt.Sprint(shuffle.ID)), again(`{"op":0}`), again(`{"op":1}`)},
-			"behind one of table a": {ours, again(fmt.Sprint(shuffle.ID)), again(`{"op":1}`)},
-			"by a refused commit":   {strings.Replace(ours, `"a"`, `"z"`, 1), again(`{"op":0}`)},
-			"by a deal of nothing":  {fmt.Sprintf(`{"op":"deal","shuffle":%d,"body":{}}`, shuffle.ID), again(`{"op":0}`)},
+		again := func(of any) string { return fmt.Sprintf(`{"op":%q,"shuffle":%v,"body":%s}`, op, of, body) }
+		for _, ops := range [][]string{
+			{again(id), again(`{"op":0}`), again(`{"op":1}`)}, {ours, again(id), again(`{"op":1}`)},
+			{strings.Replace(ours, `"a"`, `"z"`, 1), again(`{"op":0}`)},
+			{fmt.Sprintf(`{"op":"deal","shuffle":%d,"body":{}}`, id), again(`{"op":0}`)},
 		} {
 			answer := s.do(ask{method: http.MethodPost, path: "/v1/main/batch", token: s.tableToken,
 				body: `{"operations":[` + strings.Join(ops, ",") + `]}`})
 			for i, r := range read[Batch](t, answer).Results {
 				if (r.Status == http.StatusOK) != (ops[i] == ours) {
-					t.Errorf("%s, %s: operation %d: %d %s", op, what, i, r.Status, cut(r.Body))
+					t.Errorf("%s: operation %d: %d %s", ops, i, r.Status, cut(r.Body))
 				}
 			}
-		}
-		told += string(got.body)
-	}
-	for _, want := range []string{`"salt"`, `"tape"`} { // what the answers above must not hold is there to be read
-		if !strings.Contains(told, want) {
-			t.Errorf("the house got no %s", want)
 		}
 	}
 }

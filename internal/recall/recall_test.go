@@ -247,19 +247,14 @@ func TestReads(t *testing.T) {
 // TestOpenAtOnce: a list of many open shuffles has the entries of a few of them in memory at a time.
 func TestOpenAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() ledger.Store) {
-		store := open()
-		b := newBook(t, store, "main")
+		s := &counting{Store: open()}
+		b := newBook(t, s.Store, "main")
 		for range 3 * biteCommits {
 			b.append(b.commit("t-1", "g"))
 		}
-		s := &counting{Store: store}
-		q := ledger.RecallQuery{State: ledger.RecallOpen, Limit: 500}
-		p, err := newFinder(b, s, 0).Find(t.Context(), q)
-		if want := selects(b.all, q); err != nil || !cmp.Equal(p.Shuffles, want) || len(want) != 3*biteCommits {
-			t.Fatalf("%d shuffles, %v; want %d", len(p.Shuffles), err, len(want))
-		}
-		if s.at > biteCommits {
-			t.Errorf("the entries of %d shuffles were read at once", s.at)
+		p, err := newFinder(b, s, 0).Find(t.Context(), ledger.RecallQuery{State: ledger.RecallOpen, Limit: 500})
+		if err != nil || len(p.Shuffles) != 3*biteCommits || s.at > biteCommits {
+			t.Errorf("%d shuffles, the entries of %d at once, %v", len(p.Shuffles), s.at, err)
 		}
 	})
 }

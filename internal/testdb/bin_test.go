@@ -12,13 +12,9 @@ import (
 // programs makes a directory with executable files of the given names.
 func programs(t *testing.T, dir string, names ...string) string {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o755))
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o755))
 	}
 	return dir
 }
@@ -29,23 +25,17 @@ func TestServerSearch(t *testing.T) {
 	for _, v := range []string{"9.6", "15", "17", "18"} {
 		programs(t, filepath.Join(versions, v, "bin"), serverPrograms...)
 	}
-	if err := os.Remove(filepath.Join(versions, "18", "bin", "postgres")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(versions, "18", "bin", "postgres")))
 	inPath := programs(t, filepath.Join(root, "path"), serverPrograms...)
 	linked := programs(t, filepath.Join(root, "linked"))
 	for _, name := range serverPrograms {
-		if err := os.Symlink(filepath.Join(versions, "15", "bin", name), filepath.Join(linked, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(filepath.Join(versions, "15", "bin", name), filepath.Join(linked, name)))
 	}
 	clientOnly := programs(t, filepath.Join(root, "client"), "psql", "initdb")
 	configDir := programs(t, filepath.Join(root, "config"), serverPrograms...)
 	config := programs(t, filepath.Join(root, "pgconfig"))
 	script := "#!/bin/sh\n[ \"$*\" = --bindir ] && echo " + configDir + "\n"
-	if err := os.WriteFile(filepath.Join(config, "pg_config"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(config, "pg_config"), []byte(script), 0o755))
 	for _, test := range []struct {
 		name, path, versions, want string
 	}{
@@ -78,9 +68,7 @@ func TestBin(t *testing.T) {
 		unavailable(t, err)
 	}
 	path, err := Bin("pg_dump")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := exec.Command(path, "--version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "pg_dump (PostgreSQL) ") {
 		t.Errorf("%s --version: %q, %v", path, out, err)

@@ -62,9 +62,7 @@ func victim(kind string) {
 func connect(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -127,9 +125,7 @@ func TestSettings(t *testing.T) {
 
 func TestOthersAreRefused(t *testing.T) {
 	u, err := url.Parse(DSN(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.UserPassword(superuser, "guess")
 	if conn, err := pgx.Connect(t.Context(), u.String()); err == nil {
 		conn.Close(t.Context())
@@ -184,9 +180,7 @@ func TestStopAndStart(t *testing.T) {
 		t.Errorf("data directory: %v", err)
 	}
 	log, err := os.ReadFile(c.LogFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !strings.Contains(string(log), "redo") {
 		t.Error("the log does not tell of a recovery after Immediate and Kill")
 	}
@@ -227,9 +221,7 @@ func TestTakenPortIsLeft(t *testing.T) {
 		unavailable(t, err)
 	}
 	taken, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	asked := 0
 	c, err := newCluster(t.Context(), config{port: func() (int, error) {
@@ -239,9 +231,7 @@ func TestTakenPortIsLeft(t *testing.T) {
 		}
 		return FreePort()
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if asked < 2 {
 		t.Errorf("asked for %d ports", asked)
 	}
@@ -260,12 +250,8 @@ func TestKilledTestProcess(t *testing.T) {
 	cmd.Env = append(os.Environ(), envVictim+"=cluster")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	lines.Scan()
 	dir := lines.Text()
@@ -274,9 +260,7 @@ func TestKilledTestProcess(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "data", "postmaster.pid")); err != nil {
 		t.Fatalf("before the kill: %v", err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	cmd.Wait()
 	wait(t, "the directory to go", func() bool {
 		_, err := os.Stat(dir)
@@ -306,19 +290,13 @@ func diesWithParent(t *testing.T, kind string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envVictim+"="+kind)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	if line, err := lines.ReadString('\n'); err != nil {
 		t.Fatalf("the victim said %q, %v", line, err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	// The pipe ends when the last process that holds it is gone.
 	rest, err := io.ReadAll(lines)
 	if err != nil || len(rest) > 0 {
@@ -342,9 +320,7 @@ func TestProof(t *testing.T) {
 	DSN(t)
 	DSN(t)
 	text, err := os.ReadFile(proof)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("the proof has %d lines, want 2:\n%s", len(lines), text)
@@ -524,5 +500,12 @@ func TestProxyRewrites(t *testing.T) {
 	p.Rewrite = func(sql string) string { return strings.ReplaceAll(sql, "cabbage", "king") }
 	if got := query(t, connect(t, p.DSN), "SELECT 'cabbage'::text || $1", "s"); got != "kings" {
 		t.Errorf("got %s", got)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,14 +10,25 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"shuffled/internal/config"
 )
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // write writes a certificate of the key with that serial number and life, to a file that is
 // put in place of the one before.
@@ -25,33 +37,23 @@ func write(t *testing.T, path string, key *ecdsa.PrivateKey, serial int64, life 
 	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(life), IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, path, "CERTIFICATE", der)
 }
 
 func put(t *testing.T, path, kind string, der []byte) {
 	t.Helper()
 	text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path+".new", text, 0o600))
+	must(t, os.Rename(path+".new", path))
 }
 
 func newKey(t *testing.T, path string) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, path, "PRIVATE KEY", der)
 	return key
 }
@@ -65,15 +67,11 @@ func TestChanged(t *testing.T) {
 	write(t, files.ClientCA, key, 2, 2*time.Hour)
 	var log strings.Builder
 	c, err := OpenCertificates(files, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	serial := func() int64 {
 		t.Helper()
 		got, err := c.TLS().GetConfigForClient(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return got.Certificates[0].Leaf.SerialNumber.Int64()
 	}
 	for _, step := range []struct {
@@ -118,9 +116,7 @@ func TestConcern(t *testing.T) {
 	write(t, files.Cert, key, 1, 90*day)
 	write(t, files.ClientCA, key, 2, 100*day)
 	c, err := OpenCertificates(files, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, step := range []struct {
 		after time.Duration
 		what  string
@@ -154,44 +150,47 @@ func TestConcernOfChain(t *testing.T) {
 	files := config.TLS{Cert: filepath.Join(dir, "c"), Key: filepath.Join(dir, "k")}
 	key := newKey(t, files.Key)
 	const day = 24 * time.Hour
-	chain := func(ends ...time.Duration) *Certificates {
-		t.Helper()
-		var text []byte
-		for i, end := range ends {
+	for _, step := range []struct{ intermediate, after, warns, leaves time.Duration }{
+		{60 * day, 0, 0, 0}, {60 * day, 40 * day, 1, 0}, {60 * day, 60*day - 5*time.Minute, 1, 1}, {60 * day, 61 * day, 1, 1},
+		{-time.Minute, 0, 0, 0}, {-time.Minute, 80 * day, 1, 0},
+	} {
+		var chain []byte
+		for i, end := range []time.Duration{90 * day, step.intermediate} {
 			write(t, files.Cert, key, int64(i), end)
 			one, err := os.ReadFile(files.Cert)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = append(text, one...)
+			must(t, err)
+			chain = append(chain, one...)
 		}
-		if err := os.WriteFile(files.Cert, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(files.Cert, chain, 0o600))
 		c, err := OpenCertificates(files, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	for name, step := range map[string]struct {
-		ends  []time.Duration
-		after time.Duration
-		warns bool
-		leave bool
-	}{
-		"an intermediate in time": {[]time.Duration{90 * day, 60 * day}, 0, false, false},
-		"near its end":            {[]time.Duration{90 * day, 60 * day}, 40 * day, true, false},
-		"minutes before":          {[]time.Duration{90 * day, 60 * day}, 60*day - 5*time.Minute, true, true},
-		"behind it":               {[]time.Duration{90 * day, 60 * day}, 61 * day, true, true},
-		"one that clients pass":   {[]time.Duration{90 * day, 60 * day, -time.Minute}, 0, false, false},
-		"and a leaf near its end": {[]time.Duration{90 * day, -time.Minute}, 80 * day, true, false},
-	} {
-		what, leave := chain(step.ends...).Concern(time.Now().Add(step.after))
-		if (what != "") != step.warns || leave != step.leave {
-			t.Errorf("%s: %q, %v", name, what, leave)
+		must(t, err)
+		what, leave := c.Concern(time.Now().Add(step.after))
+		if (what != "") != (step.warns == 1) || leave != (step.leaves == 1) {
+			t.Errorf("%+v: %q, %v", step, what, leave)
 		}
 	}
+}
+
+// TestStopCutsOff: a caller that takes longer than a stop may take is cut off, and the stop is none the worse for it.
+func TestStopCutsOff(t *testing.T) {
+	defer func(before time.Duration) { shutdownTime = before }(shutdownTime)
+	shutdownTime = 50 * time.Millisecond
+	came, ended := make(chan struct{}), make(chan struct{})
+	server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(came)
+		<-r.Context().Done()
+		close(ended)
+	})}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var group errgroup.Group
+	ServeUntil(ctx, &group, l, server, nil)
+	go http.Get("http://" + l.Addr().String())
+	<-came
+	stop()
+	must(t, group.Wait())
+	<-ended
 }
 
 // TestLeastMemory: a host that gives the daemon less memory than it needs is a concern, and no other is.

@@ -90,9 +90,7 @@ func TestCauseStandby(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer silent.Close() // the backlog accepts
 	o := Options{Timeout: 300 * time.Millisecond}
 	if _, err := Open(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable",

@@ -141,9 +141,7 @@ func TestServerChanges(t *testing.T) {
 	// One that takes no writes any more is noticed by the error, and left at once.
 	pid := func() (pid uint32) {
 		conn, err := usual.appends.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Release()
 		return conn.Conn().PgConn().PID()
 	}
@@ -173,18 +171,12 @@ func TestServers(t *testing.T) {
 	migrate(t, dsn)
 	standby := c.NewStandby(t)
 	silent, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer silent.Close()
 	primary, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second, err := url.Parse(standby.Same(t, dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := *primary
 	all.Host = strings.Join([]string{silent.Addr().String(), second.Host, primary.Host}, ",")
 	// One that hangs takes only its share of the time that there is.
@@ -199,9 +191,7 @@ func TestServers(t *testing.T) {
 	for _, more := range []string{"", "&target_session_attrs=read-write"} {
 		s := open(t, all.String()+"&connect_timeout=2"+more, Options{Timeout: time.Minute})
 		conn, err := s.appends.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := conn.Conn().PgConn().Conn().RemoteAddr().String(); got != primary.Host {
 			t.Errorf("connected to %s, want %s", got, primary.Host)
 		}
@@ -214,9 +204,7 @@ func TestVanishedClient(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t), Options{Timeout: 8 * time.Second})
 	conn, err := s.appends.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Release()
 	for setting, want := range map[string]string{"tcp_keepalives_idle": "8", "tcp_keepalives_interval": "2",
 		"tcp_keepalives_count": "4",
@@ -268,22 +256,16 @@ func TestPasswordFile(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
 	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	password, _ := u.User.Password()
 	u.User = url.User(u.User.Username())
 	file := filepath.Join(t.TempDir(), "password")
 	write := func(s string) {
-		if err := os.WriteFile(file, []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(s), 0o600))
 	}
 	write(password + "\n")
 	o := Options{PasswordFile: file, AllowSuperuser: true}
-	if err := MigrateUp(t.Context(), u.String(), o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), u.String(), o))
 	s := open(t, u.String(), o)
 	storetest.Create(t, s)
 	// It is read for every connection.

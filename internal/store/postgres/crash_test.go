@@ -22,9 +22,7 @@ func TestLostMessages(t *testing.T) {
 	s := open(t, p.DSN, Options{})
 	l := storetest.Create(t, s)
 	first := l.Next(1) // from now on the statement is prepared, and an append one message
-	if err := s.Append(t.Context(), l.ID, l.Head, first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Append(t.Context(), l.ID, l.Head, first))
 	l.Head = first.Head
 	for range 5 {
 		for _, what := range []testdb.Fault{testdb.LoseReply, testdb.LoseRequest} {

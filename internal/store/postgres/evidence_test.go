@@ -29,18 +29,10 @@ func TestInsertOnly(t *testing.T) {
 	b.Rows[0].Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, b.Rows[0].Index
 	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, List: []byte("\x00\x02\x01a\x01b")}}
-	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.PutCosigned(t.Context(), l.ID, l.Head), s.PutLate(t.Context(), l.ID, l.Head)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutAccess(t.Context(), l.ID, ledger.Access{Request: "a"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutStatement(t.Context(), l.ID, 1, 0, []byte("a note")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Append(t.Context(), l.ID, l.Head, b))
+	must(t, errors.Join(s.PutCosigned(t.Context(), l.ID, l.Head), s.PutLate(t.Context(), l.ID, l.Head)))
+	must(t, s.PutAccess(t.Context(), l.ID, ledger.Access{Request: "a"}))
+	must(t, s.PutStatement(t.Context(), l.ID, 1, 0, []byte("a note")))
 	conn := connect(t, dsn)
 	for _, sql := range []string{"SET session_replication_role = replica", // no ledger of 3 entries has a tile
 		"INSERT INTO tiles SELECT ledger, 0, 0, decode(repeat('00', 8192), 'hex') FROM heads"} {
@@ -189,9 +181,7 @@ func TestPlansOfFewRows(t *testing.T) {
 		}
 	}
 	s, err := Open(t.Context(), dsn, Options{AllowSuperuser: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	for _, pool := range s.pools {
 		for setting, want := range map[string]string{"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"} {
@@ -247,13 +237,9 @@ func explain(t *testing.T, conn *pgx.Conn, how string, s statement) string {
 		t.Fatal(err)
 	}
 	rows, err := conn.Query(t.Context(), how+" EXECUTE p ("+s.args+")")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := conn.Exec(t.Context(), "DEALLOCATE p"); err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,7 @@ func hold(t *testing.T, dsn string) (release func()) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		conn, err := pgx.Connect(t.Context(), dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close(t.Context())
 		_, err = conn.Exec(ctx, "SELECT pg_logical_emit_message(true, '', '')")
 		return err != nil
@@ -214,13 +212,9 @@ func TestFigures(t *testing.T) {
 	t.Parallel()
 	cluster := testdb.Start(t)
 	dsn := cluster.Database(t)
-	if err := MigrateUp(t.Context(), dsn, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), dsn, Options{}))
 	s, err := Open(t.Context(), dsn, Options{AllowSuperuser: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	pools := s.Pools()
 	if len(pools) != 3 || pools[0].Name != "appends" || pools[0].Limit != appenders || pools[0].Open == 0 {
@@ -229,9 +223,7 @@ func TestFigures(t *testing.T) {
 	standbys := func() store.Standbys {
 		t.Helper()
 		r, err := s.Standbys(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	if got, want := standbys(), (store.Standbys{Known: true}); got != want {
@@ -248,9 +240,7 @@ func TestFigures(t *testing.T) {
 		t.Helper()
 		exec(t, dsn, "ALTER ROLE "+role+" PASSWORD 'known'")
 		r, err := openAs(t, withUser(t, dsn, role, "known"), Options{}).Standbys(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	if got := as("shuffled_writer"); got != one {

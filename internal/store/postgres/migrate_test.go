@@ -86,23 +86,17 @@ func TestMigrationLock(t *testing.T) {
 	if _, err := other.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)
 	}
-	if err := MigrateUp(t.Context(), dsn, Options{NoGuards: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), dsn, Options{NoGuards: true}))
 	// Likewise for a table that is in use.
 	tx, err := other.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tx.Exec(t.Context(), "SELECT FROM entries"); err != nil {
 		t.Fatal(err)
 	}
 	if err := MigrateUp(t.Context(), dsn, o); !isCode(err, "55P03") {
 		t.Errorf("migrating a table in use: %v", err)
 	}
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Rollback(t.Context()))
 	migrate(t, dsn)
 }
 
@@ -113,17 +107,13 @@ func TestNoGuards(t *testing.T) {
 	dsn := testdb.DSN(t)
 	bare := Options{NoGuards: true}
 	for range 2 {
-		if err := MigrateUp(t.Context(), dsn, bare); err != nil {
-			t.Fatal(err)
-		}
+		must(t, MigrateUp(t.Context(), dsn, bare))
 		wantVersion(t, dsn, migrations.Latest)
 	}
 	examined := func() Examined {
 		t.Helper()
 		e, err := Examine(t.Context(), dsn, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return e
 	}
 	if got := examined().Gone; strings.Count(got, " of ") != 17 {

@@ -53,18 +53,14 @@ func TestLockedHead(t *testing.T) {
 	l := storetest.Create(t, s)
 	admin, other := connect(t, dsn), connect(t, dsn)
 	tx, err := other.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tx.Exec(t.Context(), "SELECT FROM heads FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
 	// It holds up no other ledger in the same transaction.
 	free := storetest.Small{ID: ledger.IDOf("example.org/free")}
 	first := free.Next(1)
-	if err := s.Create(t.Context(), ledger.Info{Name: "free", Origin: "example.org/free"}, first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Create(t.Context(), ledger.Info{Name: "free", Origin: "example.org/free"}, first))
 	free.Head = first.Head
 	moved, err := s.append([]*store.Appending{{ID: l.ID, Old: l.Head, Batch: l.Next(1)},
 		{ID: free.ID, Old: free.Head, Batch: free.Next(1)}})
@@ -86,9 +82,7 @@ func TestLockedHead(t *testing.T) {
 	go func() { appended <- patient.Append(ctx, l.ID, l.Head, l.Next(1)) }()
 	untilWaiting(t, admin, "Lock")
 	cancel()
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Rollback(t.Context()))
 	if err := <-appended; err != nil {
 		t.Errorf("an append whose caller left: %v", err)
 	}
@@ -109,15 +103,11 @@ func TestHeadWaitsForAppends(t *testing.T) {
 	l := storetest.Create(t, s)
 	b := l.Next(1)
 	commit(b, 0, 1, 1)
-	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Append(t.Context(), l.ID, l.Head, b))
 	l.Head = b.Head
 	admin, other := connect(t, dsn), connect(t, dsn)
 	tx, err := other.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	next := l.Next(1)
 	sql, args := appending([]*store.Appending{{ID: l.ID, Old: l.Head, Batch: next}})
 	if id := query[ledger.ID](t, other, sql, args...); id != l.ID {
@@ -138,9 +128,7 @@ func TestHeadWaitsForAppends(t *testing.T) {
 	if rows, err := s.ByShuffles(t.Context(), l.ID, ledger.Durable, 1); err != nil || len(rows[0]) != 1 {
 		t.Errorf("by shuffle: %v, %v", rows, err)
 	}
-	if err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Commit(t.Context()))
 	if h := <-heads; h.Size != next.Head.Size {
 		t.Errorf("head of size %d, want %d", h.Size, next.Head.Size)
 	}

@@ -132,8 +132,8 @@ func (s *Store) shuffles(ctx context.Context, standing ledger.Standing, args []a
 }
 
 // durable reads shuffles behind the barrier. Both statements are one transaction and one round trip. The lock of the
-// first one delays the commit until all that the second one read is replicated. The lock is taken for what is not found,
-// too, and on the same connection: a server that was left behind in a failover lacks rows.
+// first one delays the commit until all that the second one read is replicated. It is taken for what is not found, too,
+// and on the same connection: a server that was left behind in a failover lacks rows.
 func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) error {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {

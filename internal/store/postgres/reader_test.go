@@ -27,9 +27,7 @@ func TestReaders(t *testing.T) {
 	var release []func()
 	for range 2 {
 		_, _, done, err := s.reader(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		release = append(release, done)
 	}
 	if err := ask(ledger.WithPatience(t.Context(), time.Now().Add(10*time.Millisecond))); !errors.Is(err,
@@ -48,14 +46,10 @@ func TestReaders(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())
 		conn, sent, done, err := s.reader(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cancel()
 		var n int
-		if err := conn.QueryRow(sent, "SELECT 1").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRow(sent, "SELECT 1").Scan(&n))
 		done()
 	}
 	if n := s.reads.Of(t.Context()).Stat().NewConnsCount() - made; n != 0 {
@@ -64,9 +58,7 @@ func TestReaders(t *testing.T) {
 	timeout, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	conn, sent, done, err := s.reader(timeout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer done()
 	if _, err := conn.Exec(sent, "SELECT pg_sleep(60)"); err == nil {
 		t.Error("a statement outlives the time of its request")
@@ -91,9 +83,7 @@ func TestShares(t *testing.T) {
 		var all []func()
 		for range n {
 			_, _, done, err := s.reader(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all = append(all, done)
 		}
 		return func() {
@@ -124,9 +114,7 @@ func TestShares(t *testing.T) {
 	release()
 	refused(reader, -time.Second, "before it asked")
 	begun := ledger.WithFirstPatience(reader, time.Now().Add(time.Minute))
-	if err := ask(begun); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ask(begun))
 	release = take(reader, 3)
 	if waiting, cancel := ledger.Patience(begun); waiting != begun {
 		cancel()
@@ -146,9 +134,7 @@ func TestEvidenceOfPrimary(t *testing.T) {
 		at = "&"
 	}
 	e, err := OpenEvidence(t.Context(), dsn+at+"target_session_attrs=read-write", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer e.Close()
 	if names, err := e.Names(t.Context()); err != nil || len(names) != 1 || ledger.IDOf(names[0].Origin) != l.ID {
 		t.Errorf("ledgers: %v, %v", names, err)
@@ -163,10 +149,7 @@ func TestOneServerAnswers(t *testing.T) {
 	l := storetest.Create(t, s)
 	before := s.pools[1].Stat().AcquireCount()
 	rows, err := s.ByShuffles(t.Context(), l.ID, ledger.Durable, 1<<40)
-	if err != nil || len(rows) != 1 || len(rows[0]) != 0 {
-		t.Fatalf("%v, %v", rows, err)
-	}
-	if n := s.pools[1].Stat().AcquireCount() - before; n != 1 {
-		t.Errorf("the answer is that of %d connections", n)
+	if n := s.pools[1].Stat().AcquireCount() - before; n != 1 || err != nil || len(rows[0]) != 0 {
+		t.Errorf("%v, %v, of %d connections", rows, err, n)
 	}
 }

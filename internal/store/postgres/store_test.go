@@ -35,9 +35,7 @@ func TestStoreAsWriter(t *testing.T) {
 	t.Parallel()
 	cluster := testdb.Start(t)
 	script, err := os.ReadFile("../../../deploy/roles.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		admin := cluster.Database(t)
 		as := func(role string) string { return withUser(t, admin, role, "known") }
@@ -47,9 +45,7 @@ func TestStoreAsWriter(t *testing.T) {
 			exec(t, admin, "BEGIN; LOCK TABLE pg_authid; "+all)
 		}
 		roles("ALTER ROLE shuffled_owner PASSWORD 'known'; ALTER ROLE shuffled_writer PASSWORD 'known'; ")
-		if err := MigrateUp(t.Context(), as("shuffled_owner"), Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, MigrateUp(t.Context(), as("shuffled_owner"), Options{}))
 		roles("")
 		return backend(t, admin, func(t *testing.T) ledger.Store {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
@@ -115,9 +111,7 @@ func migrated(t testing.TB) string {
 
 func migrate(t testing.TB, dsn string) {
 	t.Helper()
-	if err := MigrateUp(t.Context(), dsn, Options{anySchema: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), dsn, Options{anySchema: true}))
 }
 
 // open opens a store as the superuser that owns a test's cluster.
@@ -130,9 +124,7 @@ func open(t testing.TB, dsn string, o Options) *Store {
 func openAs(t testing.TB, dsn string, o Options) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), dsn, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -140,11 +132,16 @@ func openAs(t testing.TB, dsn string, o Options) *Store {
 func connect(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
+	must(t, err)
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
 }
 
 // exec runs statements over a connection of their own.
@@ -166,9 +163,7 @@ func query[T any](t testing.TB, conn *pgx.Conn, sql string, args ...any) (v T) {
 func withUser(t testing.TB, dsn, user, password string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.UserPassword(user, password)
 	return u.String()
 }

@@ -30,18 +30,10 @@ func TestInsertOnly(t *testing.T) {
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, r.Index
 	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
 	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, List: []byte("\x00\x02\x01a\x01b")}}
-	if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.PutCosigned(t.Context(), l.ID, l.Head), s.PutLate(t.Context(), l.ID, l.Head)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutAccess(t.Context(), l.ID, ledger.Access{Request: "a"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutStatement(t.Context(), l.ID, 1, 0, []byte("a note")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Append(t.Context(), l.ID, l.Head, b))
+	must(t, errors.Join(s.PutCosigned(t.Context(), l.ID, l.Head), s.PutLate(t.Context(), l.ID, l.Head)))
+	must(t, s.PutAccess(t.Context(), l.ID, ledger.Access{Request: "a"}))
+	must(t, s.PutStatement(t.Context(), l.ID, 1, 0, []byte("a note")))
 	db := raw(t, path)
 	refused := func(sql string) {
 		t.Helper()
@@ -104,24 +96,18 @@ func TestRecallPlans(t *testing.T) {
 			"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial=?)", searching, closes},
 	} {
 		rows, err := db.Query("EXPLAIN QUERY PLAN "+words.Replace(text), 1, 2, 3, 4, 5, 6, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var plan []string
 		for rows.Next() {
 			var id, parent, unused int
 			var line string
-			if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
-				t.Fatal(err)
-			}
+			must(t, rows.Scan(&id, &parent, &unused, &line))
 			if strings.HasPrefix(line, "SEARCH ") || strings.HasPrefix(line, "SCAN ") ||
 				strings.Contains(line, "B-TREE") {
 				plan = append(plan, line)
 			}
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Err())
 		if !slices.Equal(plan, want) {
 			t.Errorf("%s\n%q", text, plan)
 		}
@@ -134,21 +120,15 @@ func TestShares(t *testing.T) {
 	t.Parallel()
 	path := migrated(t)
 	s, err := Open(path, Options{Audience: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	reader := ledger.AsReader(t.Context())
 	// Each holds a snapshot of the file, as a statement does while it is read.
 	var free func() error // ends the last one
 	for range 2 {
-		if err := s.reads.Of(reader).enter(reader); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.reads.Of(reader).enter(reader))
 		conn, err := s.reads.Of(reader).db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 		rows, err := conn.QueryContext(t.Context(), "SELECT name FROM sqlite_schema")
 		if err != nil || !rows.Next() {
@@ -175,9 +155,7 @@ func TestShares(t *testing.T) {
 	if _, err := s.CheckpointAfter(t.Context(), l.ID, 2); err != nil {
 		t.Error(err)
 	}
-	if err := free(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, free())
 	s.reads.Of(reader).leave()
 	late := ledger.WithFirstPatience(reader, time.Now().Add(-time.Second))
 	ledger.Began(late)
@@ -190,9 +168,7 @@ func TestFileModes(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
 	path := filepath.Join(top, "a", "b", "ledger.sqlite")
-	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), path, Options{}))
 	s := open(t, path)
 	storetest.Create(t, s)
 	modes := map[string]os.FileMode{
@@ -214,12 +190,8 @@ func TestOpenRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := func(s string) string { return filepath.Join(dir, s) }
-	if err := os.WriteFile(name("empty"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name("text"), []byte(strings.Repeat("this is no database\n", 500)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name("empty"), nil, 0o600))
+	must(t, os.WriteFile(name("text"), []byte(strings.Repeat("this is no database\n", 500)), 0o600))
 	newer := migrated(t)
 	if _, err := raw(t, newer).Exec(fmt.Sprint("PRAGMA user_version = ", migrations.UserVersion+migrations.Latest+1)); err != nil {
 		t.Fatal(err)

@@ -30,14 +30,10 @@ func TestOtherWriter(t *testing.T) {
 	s := open(t, path)
 	l := storetest.Create(t, s)
 	hasty, err := Open(path, Options{Timeout: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer hasty.Close()
 	other, err := raw(t, path).Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE; UPDATE heads SET checkpoint = x'00'"); err != nil {
 		t.Fatal(err)
@@ -79,9 +75,7 @@ func TestFull(t *testing.T) {
 	s := open(t, migrated(t))
 	l := storetest.Create(t, s)
 	var pages int
-	if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.writer.conn.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages))
 	limit := func(pages int) {
 		t.Helper()
 		if err := s.writer.conn.QueryRowContext(t.Context(),
@@ -126,26 +120,18 @@ func TestCommitFails(t *testing.T) {
 		}
 		return
 	}
-	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), path, Options{}))
 	s := open(t, path)
 	l := storetest.Create(t, s)
 	first := l.Next(1)
 	first.Rows[0].Type, first.Rows[0].Table, first.Rows[0].Serial = 2, "table-1", 1
-	if err := s.Append(t.Context(), l.ID, l.Head, first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Append(t.Context(), l.ID, l.Head, first))
 	l.Head = first.Head
 	wal, err := os.Stat(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signal.Ignore(syscall.SIGXFSZ)
 	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
 		&syscall.Rlimit{Cur: uint64(wal.Size()) + 5000, Max: old.Max}); err != nil {
 		t.Fatal(err)
@@ -155,9 +141,7 @@ func TestCommitFails(t *testing.T) {
 	if !errors.Is(err, ledger.ErrUnknownOutcome) || stops.Of(err) != stops.Disk {
 		t.Fatalf("a commit that fails: %v", err)
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))
 	if err := s.Append(t.Context(), l.ID, l.Head, next); !plain(err) {
 		t.Errorf("appending after a failed commit: %v", err)
 	}
@@ -201,9 +185,7 @@ func TestCommitIsFull(t *testing.T) {
 	l := storetest.Create(t, s)
 	pragma := func(text string) (n int) {
 		t.Helper()
-		if err := s.writer.conn.QueryRowContext(t.Context(), text).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.writer.conn.QueryRowContext(t.Context(), text).Scan(&n))
 		return n
 	}
 	// In the place of the commit: a write for which there is no room.
@@ -211,9 +193,7 @@ func TestCommitIsFull(t *testing.T) {
 	full, err := s.writer.conn.PrepareContext(t.Context(),
 		fmt.Sprintf("INSERT INTO decks (ledger, hash, cards) VALUES (%d, zeroblob(32), zeroblob(1000000))",
 			int64(l.ID)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer full.Close()
 	pragma(fmt.Sprint("PRAGMA max_page_count = ", pragma("PRAGMA page_count")+20))
 	s.writer.stmts[sqlCommit] = full

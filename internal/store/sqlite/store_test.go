@@ -33,9 +33,7 @@ func TestStore(t *testing.T) {
 				counts := make(map[string]int)
 				for _, table := range tables {
 					var n int
-					if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil {
-						t.Fatal(err)
-					}
+					must(t, db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 					counts[table] = n
 				}
 				return counts
@@ -51,18 +49,14 @@ var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "co
 func migrated(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a dir?", "100%#1.sqlite")
-	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), path, Options{}))
 	return path
 }
 
 func open(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -71,9 +65,7 @@ func open(t testing.TB, path string) *Store {
 func raw(t testing.TB, path string) *sql.DB {
 	t.Helper()
 	db, err := connect(path, Options{}.withDefaults(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -82,9 +74,7 @@ func TestMigrations(t *testing.T) {
 	t.Parallel()
 	storetest.Migrations(t, func(t *testing.T) storetest.Place {
 		path := filepath.Join(t.TempDir(), "ledger.sqlite")
-		if err := makeFile(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, makeFile(path))
 		return storetest.Place{
 			Up:      func(ctx context.Context) error { return MigrateUp(ctx, path, Options{}) },
 			Version: func(ctx context.Context) (int, error) { return versionOf(ctx, path, Options{}) },
@@ -101,9 +91,7 @@ func TestMigrations(t *testing.T) {
 				db := raw(t, path)
 				defer db.Close()
 				err := db.QueryRow("SELECT coalesce(group_concat(name, ' '), '') FROM sqlite_schema").Scan(&names)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return names
 			},
 			Old: "CREATE TABLE heads (ledger INTEGER) STRICT; PRAGMA user_version = 2",
@@ -120,9 +108,7 @@ func TestMigrateMakesTheFile(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("reading the version made a file")
 	}
-	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, MigrateUp(t.Context(), path, Options{}))
 }
 
 // versionOf returns the number of the schema of the database file at path, 0 for none. It changes nothing.
@@ -155,21 +141,15 @@ func TestKilled(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 		cmd.Env = append(os.Environ(), envWriter+"="+path)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		acknowledged, lines := uint64(0), bufio.NewScanner(out)
 		for n := 0; lines.Scan(); n++ {
 			if _, err := fmt.Sscanf(lines.Text(), "size %d", &acknowledged); err != nil {
 				t.Fatalf("the writer says %q", lines.Text())
 			}
 			if n == 3+round {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, cmd.Process.Kill())
 			}
 		}
 		cmd.Wait()
@@ -207,13 +187,16 @@ func writeUntilKilled(t *testing.T, path string) {
 	}
 	for {
 		b := l.Next(3)
-		if err := s.Append(t.Context(), l.ID, l.Head, b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Append(t.Context(), l.ID, l.Head, b))
 		l.Head = b.Head
-		if err := s.PutCosigned(t.Context(), l.ID, l.Head); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.PutCosigned(t.Context(), l.ID, l.Head))
 		fmt.Println("size", l.Head.Size)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
