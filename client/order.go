@@ -152,14 +152,13 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int, since uint6
 }
 
 // EndOrder closes an order, and returns its close as Ask returns a deal. follows is the receipt of the close of the
-// shuffle that the order was for. If it is "", the order is closed as void, and nothing was dealt from it. It is no
-// error if the order was closed before, or is to expire: then it has no close yet, and the result is nil.
+// shuffle that the order was for. An order that nothing was dealt from is closed as void. It is no error if the order
+// was closed before, or is to expire: then it has no close yet, and the result is nil.
 func (c *Client) EndOrder(ctx context.Context, order uint64, follows string, since uint64) (*Given, error) {
-	req := CloseRequest{Outcome: OutcomeCompleted, Follows: &follows}
-	if follows == "" {
-		req = CloseRequest{Outcome: OutcomeVoid, Reason: new(ReasonGameCancelled)}
+	_, err := c.closeShuffle(ctx, order, CloseRequest{Outcome: OutcomeCompleted, Follows: &follows})
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeCoDealer {
+		_, err = c.closeShuffle(ctx, order, CloseRequest{Outcome: OutcomeVoid, Reason: new(ReasonGameCancelled)})
 	}
-	_, err := c.closeShuffle(ctx, order, req)
 	if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeDeadline {
 		return nil, nil
 	} else if err != nil && (!ok || e.Code != CodeRepeated) {

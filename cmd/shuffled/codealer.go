@@ -36,6 +36,9 @@ func readHouses(files []string) (map[string]blind.House, error) {
 		}
 		for _, key := range trusted.Keys {
 			h := houses[key.Name()]
+			if h.Policy != nil && h.Policy != trusted.Policy {
+				return nil, fmt.Errorf("reading the policy of a house: %s is a second one of %s", path, key.Name())
+			}
 			houses[key.Name()] = blind.House{Keys: append(h.Keys, key), Policy: trusted.Policy}
 		}
 	}
@@ -86,10 +89,10 @@ func (h *house) openCoDealers(peers []codealer.Peer, l *sequencer.Ledger, clearF
 }
 
 var (
-	coDealerAsked = counter("shuffled_co_dealer_asked_total", "Deals that the co-dealer was asked for.",
-		"ledger", "co_dealer")
+	coDealerAsked = counter("shuffled_co_dealer_asked_total",
+		"Deals that the co-dealer was asked for, and orders that failed.", "ledger", "co_dealer")
 	coDealerFailed = counter("shuffled_co_dealer_failed_total",
-		"Deals that the co-dealer did not answer, or with an answer that is not valid.", "ledger", "co_dealer")
+		"Deals and orders that the co-dealer did not give, or with an answer that is not valid.", "ledger", "co_dealer")
 	coDealerWaited = counter("shuffled_co_dealer_answer_seconds_total",
 		"Total time of the co-dealer's valid answers, from the request to the cosigned deal.", "ledger", "co_dealer")
 	coDealerRefused = counter("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.",

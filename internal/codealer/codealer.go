@@ -51,7 +51,7 @@ type Config struct {
 // Figures are what metrics show of a co-dealer.
 type Figures struct {
 	Origin   string
-	Asked    uint64        // deals that were asked for
+	Asked    uint64        // deals that were asked for, and orders that failed
 	Failed   uint64        // of these, without a valid answer
 	Refused  uint64        // of these, refused for good
 	Waited   time.Duration // for all valid answers together
@@ -66,7 +66,7 @@ func (c *CoDealers) Figures() (all []Figures) {
 		one := c.peers[p.Origin]
 		f := Figures{Origin: p.Origin, Asked: one.asked.Load(), Failed: one.failed.Load(), Refused: one.refused.Load(),
 			Waited:   time.Duration(one.waited.Load()),
-			UnderWay: len(one.asks), Forked: one.latch.set() != nil}
+			UnderWay: cap(one.asks) - len(one.asks), Forked: one.latch.set() != nil}
 		one.mu.Lock()
 		for _, of := range one.pools {
 			f.Orders += len(of.ready)
@@ -98,6 +98,7 @@ func Open(cfg Config) (*CoDealers, error) {
 		connections := http.DefaultTransport.(*http.Transport).Clone()
 		connections.MaxIdleConnsPerHost, connections.MaxIdleConns = cfg.Asks, cfg.Asks
 		one := &peer{all: c, Peer: p, asks: make(chan struct{}, cfg.Asks), closes: make(chan ended, maxCloses),
+			saved: saved{State: client.FileState(p.State)}, due: make(chan *client.Client, 1),
 			pools: make(map[string]*pool), http: &http.Client{Timeout: callTimeout, Transport: connections}}
 		if err := one.latch.load(p.State + latchSuffix); err != nil {
 			return nil, fmt.Errorf("reading the state of the co-dealer %s: %w", p.Origin, err)
@@ -105,6 +106,10 @@ func Open(cfg Config) (*CoDealers, error) {
 		c.peers[p.Origin] = one
 	}
 	for _, one := range c.peers {
+		for range cfg.Asks {
+			one.asks <- struct{}{}
+		}
+		c.group.Go(one.checks)
 		for range closers {
 			c.group.Go(one.closeOrders)
 		}
@@ -134,7 +139,9 @@ type peer struct {
 	all   *CoDealers
 	http  *http.Client
 	latch latch
-	asks  chan struct{} // one for each request under way
+	asks  chan struct{} // one for each request that may begin
+
+	saved saved
 
 	asked, failed, refused atomic.Uint64
 	waited                 atomic.Int64
@@ -146,7 +153,25 @@ type peer struct {
 	client *client.Client // nil: none was made yet
 	pools  map[string]*pool
 
-	checkDue, checkBusy atomic.Bool // of checkSoon
+	due chan *client.Client // of checkSoon
+}
+
+// saved lets clients of two policies save in turn: calls under way keep the one that a key entry has replaced.
+type saved struct {
+	client.State
+	mu sync.Mutex
+}
+
+func (s *saved) Load() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.State.Load()
+}
+
+func (s *saved) Save(b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.State.Save(b)
 }
 
 // at returns a co-dealer, and a client with the policy that is pinned now.
@@ -174,7 +199,7 @@ func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	policy, err := policyOf(pin)
 	if err == nil {
 		p.client, err = client.New(client.Config{URL: p.URL, Ledger: p.Ledger, Token: token, Policy: policy,
-			State: client.FileState(p.State), HTTP: p.http, Attempts: attempts, Pause: 50 * time.Millisecond,
+			State: &p.saved, HTTP: p.http, Attempts: attempts, Pause: 50 * time.Millisecond,
 			MaxPause: time.Second})
 	}
 	if err != nil {
@@ -207,26 +232,19 @@ func (c *CoDealers) Ask(ctx context.Context, n blind.Next, runs []audit.Run, a a
 	if err != nil {
 		return record.Given{}, err
 	}
-	if err := p.turn(ctx); err != nil {
+	if _, err := ledger.Await(ctx, p.asks, "many deals wait for the co-dealer"); err != nil { // and nothing was written
 		return record.Given{}, err
 	}
-	defer func() { <-p.asks }()
+	defer func() { p.asks <- struct{}{} }()
 	req := client.DealRequest{First: n.First, Asked: &client.Asked{Commit: a.Commit, After: given(a.After),
 		State: given(client.Hash(a.State)), Ask: a.Ask[:], Since: &n.Since}}
 	for _, r := range runs {
 		req.Runs = append(req.Runs, client.Run{Count: r.Count, Purpose: client.Purpose(r.Purpose.String()),
 			Recipient: given(r.Recipient), Public: given(r.Public), Round: given(r.Round)})
 	}
-	p.asked.Add(1)
 	began := time.Now()
 	g, err := to.Ask(ctx, n.Order, req)
-	if err != nil {
-		err = p.said(err)
-		if errors.As(err, new(*audit.Illegal)) || errors.Is(err, api.ErrRepeated) {
-			p.refused.Add(1)
-		} else {
-			p.failed.Add(1)
-		}
+	if err = p.tried(err); err != nil {
 		return record.Given{}, err
 	}
 	p.waited.Add(int64(time.Since(began)))
@@ -242,24 +260,6 @@ func given[T comparable](v T) *T {
 	return &v
 }
 
-// turn waits until one more deal may be asked for. If the patience of ctx ends first, the error
-// is ledger.ErrOverloaded: nothing was written.
-func (p *peer) turn(ctx context.Context) error {
-	select {
-	case p.asks <- struct{}{}:
-		return nil
-	default:
-	}
-	waiting, cancel := ledger.Patience(ctx)
-	defer cancel()
-	select {
-	case p.asks <- struct{}{}:
-		return nil
-	case <-waiting.Done():
-		return fmt.Errorf("%w: %d deals wait for the co-dealer", ledger.ErrOverloaded, cap(p.asks))
-	}
-}
-
 // Asked returns the deal of an order that began at this place, nil if there is none.
 func (c *CoDealers) Asked(ctx context.Context, n blind.Next) (*record.Given, error) {
 	p, to, err := c.at(n.Origin)
@@ -271,6 +271,19 @@ func (c *CoDealers) Asked(ctx context.Context, n blind.Next) (*record.Given, err
 		return nil, p.said(err)
 	}
 	return (*record.Given)(g), nil
+}
+
+// tried counts a call for a deal, or one for an order that failed, and returns what said makes of its error.
+func (p *peer) tried(err error) error {
+	p.asked.Add(1)
+	switch err = p.said(err); {
+	case err == nil:
+	case errors.As(err, new(*audit.Illegal)) || errors.Is(err, api.ErrRepeated):
+		p.refused.Add(1)
+	default:
+		p.failed.Add(1)
+	}
+	return err
 }
 
 // said turns the error of a call into one for the dealer: the co-dealer refuses for good, it has
@@ -331,9 +344,20 @@ func (p *peer) closeOrders() {
 	}
 }
 
+// closeOrder tries for callTimeout, because a co-dealer may be starting anew.
 func (p *peer) closeOrder(e ended) error {
 	ctx, cancel := context.WithTimeout(p.all.running, callTimeout)
 	defer cancel()
+	for {
+		err := p.tryClose(ctx, e)
+		if !errors.Is(err, api.ErrCoDealer) && !errors.Is(err, ledger.ErrNotWitnessed) ||
+			!ledger.Sleep(ctx, time.Second, nil) {
+			return err
+		}
+	}
+}
+
+func (p *peer) tryClose(ctx context.Context, e ended) error {
 	_, to, err := p.all.at(p.Origin)
 	if err != nil {
 		return err
@@ -343,8 +367,9 @@ func (p *peer) closeOrder(e ended) error {
 		return err
 	}
 	g, err := to.EndOrder(ctx, e.Order, follows, e.Since)
+
 	if err != nil || g == nil {
-		return err
+		return p.said(err)
 	}
 	return e.keep(ctx, record.Given(*g))
 }

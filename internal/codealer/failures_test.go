@@ -25,6 +25,8 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/dealer/api"
 	"shuffled/internal/dealer/blind"
+	"shuffled/internal/entropy"
+	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness/witnesstest"
 )
@@ -250,6 +252,71 @@ func TestReplicas(t *testing.T) {
 	other.proved(s.ID, api.View{})
 }
 
+// TestReplicasOfCoDealer: the daemon of the co-dealer that made the first deal closes the order after the other one
+// made the last.
+func TestReplicasOfCoDealer(t *testing.T) {
+	p := newPair(t, setting{})
+	second := &daemon{t: t, origin: p.lab.origin, store: p.lab.store, open: p.lab.open, cfg: p.lab.cfg,
+		clock: p.lab.clock}
+	second.open.Mark, second.open.AdoptHead = filepath.Join(t.TempDir(), "mark"), "another daemon"
+	second.start()
+	second.serve()
+	s := p.blind("hand")
+	p.deal(s.ID, 0, board(1))
+	first := p.lab.handler.Swap(second.handler.Load())
+	p.deal(s.ID, 1, board(1))
+	p.lab.handler.Store(first)
+	p.close(s.ID, completed)
+	p.orders(1)
+	<-p.kept
+	if v := p.proved(s.ID, api.View{}); v.DealtOn != "" {
+		t.Errorf("dealt on: %q", v.DealtOn)
+	}
+}
+
+// TestLateClose: an order is closed when its co-dealer is back, seconds after the shuffle's close.
+func TestLateClose(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, board(1))
+	p.front.broken("/close", down)
+	p.close(s.ID, gone)
+	failed := p.way.Figures()[0].Failed
+	if _, err := p.house.dealer.Shuffle(within(t, 3*time.Second), house, "next", api.ShuffleRequest{Table: "u",
+		Deck: "standard-52", Plan: &api.MixPlan{CoDealer: true}}); err != nil {
+		t.Fatal(err)
+	}
+	p.front.fault.Store(new(func(w http.ResponseWriter, r *http.Request, _ func() *httptest.ResponseRecorder) bool {
+		return down(w, nil)
+	}))
+	_, err := p.house.dealer.Shuffle(within(t, 3*time.Second), house, "more", api.ShuffleRequest{Table: "v",
+		Deck: "standard-52", Plan: &api.MixPlan{CoDealer: true}})
+	if f := p.way.Figures()[0].Failed; !errors.Is(err, api.ErrCoDealer) || f == failed {
+		t.Errorf("an order that failed: %v, and %d failed", err, f)
+	}
+	p.front.broken("", nil)
+	p.orders(1)
+}
+
+// TestOrdersComeBack: while the generator is latched, commits that fail leave no orders behind.
+func TestOrdersComeBack(t *testing.T) {
+	p := newPair(t, setting{pool: 1})
+	p.blind("hand")
+	p.house.cfg.Entropy.Trip(entropy.ReasonOperator)
+	before := p.lab.ledger.Head().Size
+	for i := range 10 {
+		_, err := p.house.dealer.Shuffle(t.Context(), house, fmt.Sprint("latched", i), api.ShuffleRequest{Table: "u",
+			Deck: "standard-52", Plan: &api.MixPlan{CoDealer: true}})
+		if !errors.Is(err, api.ErrEntropy) {
+			t.Errorf("%v, want ErrEntropy", err)
+		}
+	}
+	p.way.Close()
+	if n := p.lab.ledger.Head().Size - before; n > 4 {
+		t.Errorf("the co-dealer has %d more orders", n)
+	}
+}
+
 // TestRotation: both ledgers go on to their next signing keys, and are opened again, in the middle of a hand.
 func TestRotation(t *testing.T) {
 	p := newPair(t, setting{})
@@ -340,6 +407,46 @@ func TestForkedLedger(t *testing.T) {
 	kept, err := os.ReadFile(filepath.Join(p.dir, "state.forked"))
 	if n := strings.Count(string(kept), "— "+labOrigin+" "); err != nil || n != 2 {
 		t.Errorf("%d checkpoints are kept, %v: %s", n, err, kept)
+	}
+}
+
+// TestForkedAtTheEnd: the house stops also if the other history shows when an order is closed, under a policy without
+// witnesses, who would have refused it.
+func TestForkedAtTheEnd(t *testing.T) {
+	p := newPair(t, setting{})
+	p.house.append(&audit.Key{Subject: audit.SubjectCoDealer, Origin: labOrigin, Public: p.lab.signers[0].Public(),
+		Policy: []byte("log " + p.lab.vkey + "\nquorum none\n")})
+	s := p.blind("hand")
+	order := p.lab.ledger.Head().Size - 1
+	two := p.forked()
+	two.serve()
+	var by string
+	for two.ledger.Head().Size < order {
+		by, _, _ = keys.SplitToken(two.newToken(audit.RoleBlind, "cards"))
+	}
+	two.cfg.Houses = map[string]blind.House{houseOrigin: p.asHouse()}
+	two.serve()
+	_, err := two.dealer.Shuffle(t.Context(), audit.Actor{Identity: "cards", Credential: by}, "order",
+		api.ShuffleRequest{Table: "t", Deck: "positions-52", ForLedger: houseOrigin})
+	check(t, err)
+	lead := func(w http.ResponseWriter, r *http.Request, _ func() *httptest.ResponseRecorder) bool {
+		if !strings.HasSuffix(r.URL.Path, "/transcript") {
+			return false
+		}
+		r.Header.Del("Authorization")
+		(*two.handler.Load()).ServeHTTP(w, r)
+		return true
+	}
+	p.front.fault.Store(&lead)
+	p.close(s.ID, completed)
+	ctx := within(t, 20*time.Second)
+	for i := 0; err == nil; i++ { // the order is closed in the background
+		_, err = p.house.dealer.Shuffle(ctx, house, fmt.Sprint("next", i), api.ShuffleRequest{Table: "t",
+			Deck: "standard-52", Plan: &api.MixPlan{CoDealer: true}})
+	}
+	kept, unread := os.ReadFile(filepath.Join(p.dir, "state.forked"))
+	if n := strings.Count(string(kept), "— "+labOrigin+" "); !errors.Is(err, api.ErrCoDealerForked) || n < 2 {
+		t.Errorf("%v; %d checkpoints are kept, %v", err, n, unread)
 	}
 }
 

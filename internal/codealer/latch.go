@@ -102,20 +102,25 @@ func Clear(state string, now time.Time) (cleared bool, err error) {
 // checkSoon has the client check, in the background, that the co-dealer's ledger only grew. The deal does not wait for
 // that. If two checkpoints contradict each other, the latch is set, and no further deal is asked for.
 func (p *peer) checkSoon(to *client.Client) {
-	p.checkDue.Store(true)
-	if !p.checkBusy.CompareAndSwap(false, true) {
-		return
+	select {
+	case p.due <- to:
+	default: // a check that begins later is due, and sees this answer too
 	}
-	p.all.group.Go(func() {
-		defer p.checkBusy.Store(false)
-		for p.checkDue.Swap(false) {
+}
+
+// checks makes the checks that are due, until the co-dealers are closed.
+func (p *peer) checks() {
+	for {
+		select {
+		case <-p.all.running.Done():
+			return
+		case to := <-p.due:
 			ctx, cancel := context.WithTimeout(p.all.running, callTimeout)
 			err := to.Check(ctx)
 			cancel()
-			if err = p.said(err); err != nil && p.all.running.Err() == nil {
+			if err = p.said(err); err != nil && p.all.running.Err() == nil { // the next answer has it checked again
 				p.all.cfg.Log.Warn("the co-dealer's checkpoints could not be compared with each other", "co_dealer", p.Origin, "error", err)
-				return // the next answer starts a check again
 			}
 		}
-	})
+	}
 }

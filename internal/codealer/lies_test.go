@@ -169,17 +169,19 @@ func TestTapeLost(t *testing.T) {
 // looked at and ended. A kept close that does not fit is left out.
 func TestOrderEnds(t *testing.T) {
 	for name, want := range map[string]verify.Verdict{"nothing": {}, "played": {}, "unplayed": {},
-		"looked": {DealtOn: verify.OpenedOnly, NotDealtOn: 1}, "planted": {DealtOn: verify.DealtOnNotShown}} {
+		"looked": {DealtOn: verify.OpenedOnly, NotDealtOn: 1}, "peeked": {DealtOn: verify.OpenedOnly, NotDealtOn: 1},
+		"planted": {DealtOn: verify.DealtOnNotShown}} {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(t, setting{})
 			s := p.blind("hand")
 			order := p.lab.ledger.Head().Size - 1
-			if name != "nothing" {
-				p.deal(s.ID, 0, burn, seat(2, "a"))
+			first := 0
+			if name != "nothing" && name != "peeked" {
+				first = p.deal(s.ID, 0, burn, seat(2, "a")).Next
 			}
-			if name == "looked" || name == "unplayed" {
+			if name == "looked" || name == "peeked" || name == "unplayed" {
 				p.front.broken("/deal", lost)
-				_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, api.DealRequest{First: 3,
+				_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, api.DealRequest{First: first,
 					Runs: []audit.Run{board(1)}})
 				if err == nil {
 					t.Fatal("dealt")
@@ -187,7 +189,7 @@ func TestOrderEnds(t *testing.T) {
 				p.front.broken("", nil)
 			}
 			switch name {
-			case "looked": // the house does not hear which deals the order has
+			case "looked", "peeked": // the house does not hear which deals the order has
 				p.front.broken(fmt.Sprintf("/%d", order), lost)
 			case "planted":
 				check(t, p.house.store.PutStatement(t.Context(), p.house.ledger.ID(), p.house.ledger.Head().Size, 0,

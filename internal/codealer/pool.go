@@ -136,12 +136,12 @@ func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context,
 			Deck: new(fmt.Sprintf("positions-%d", like.Recipe.Cards)), ForLedger: &house, CloseBy: &by,
 			Disclosure: &disclosure})
 	}
-	if err != nil {
-		return made{}, p.said(err)
+	var receipt string
+	if err == nil {
+		receipt, err = to.Cosigned(ctx, s.ID)
 	}
-	receipt, err := to.Cosigned(ctx, s.ID)
 	if err != nil {
-		return made{}, p.said(err)
+		return made{}, p.tried(err)
 	}
 	return made{receipt, until}, nil
 }

@@ -107,7 +107,7 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req ap
 }
 
 func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record.Record, req blind.Ending) (api.Close, error) {
-	if r.Blind() { // only what is durable says what was not dealt
+	if r.Blind() || req.Request.Follows != "" { // only what is durable says what was dealt
 		var err error
 		if r, err = d.shuffles.Durable(ctx, r.ID); err != nil {
 			return api.Close{}, err

@@ -43,7 +43,7 @@ func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []
 }
 
 // committed draws a tape and appends the commit to it.
-func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequest) (api.Shuffle, error) {
+func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequest) (_ api.Shuffle, err error) {
 	c, from, err := d.settle(ctx, actor, a)
 	if err != nil {
 		return api.Shuffle{}, err
@@ -53,6 +53,12 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequ
 	if err != nil {
 		return api.Shuffle{}, err
 	}
+	proposed := false
+	defer func() {
+		if order != nil && err != nil && (!proposed || unwritten(err) || errors.Is(err, ledger.ErrOverloaded)) {
+			d.cfg.CoDealer.Unused(order.Origin, order.Receipt) // because no commit names the order
+		}
+	}()
 	if err := ctx.Err(); err != nil {
 		return api.Shuffle{}, err // the caller has left, and nothing was written
 	}
@@ -69,11 +75,9 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *commitRequ
 		sealed = append(sealed, order.Receipt...)
 	}
 	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Kept: [][]byte{sealed}, Decks: d.newDecks(a)}
+	proposed = true
 	appended, err := d.appendCommit(ctx, c, p, from)
 	if err != nil {
-		if order != nil && (unwritten(err) || errors.Is(err, ledger.ErrOverloaded)) { // then no commit names the order
-			d.cfg.CoDealer.Unused(order.Origin, order.Receipt)
-		}
 		return api.Shuffle{}, err
 	}
 	if a.deck.Name() != "" { // published: the list of these is fixed, so that the notes do not grow without bound
@@ -158,7 +162,9 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed
 	}
 	made := &audit.Commit{Context: c, Commitment: commitment, DeckRoot: t.Tree.Root()}
 	if _, blind := c.CoDealer(); blind {
-		made.AskKey = audit.AskKey(commitment, tape).Public().(ed25519.PublicKey)
+		key := audit.AskKey(commitment, tape)
+		defer clear(key)
+		made.AskKey = key.Public().(ed25519.PublicKey)
 	}
 	return made, sealed, t, nil
 }

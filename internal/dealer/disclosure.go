@@ -96,7 +96,7 @@ func (d *Dealer) appendUnder(ctx context.Context,
 			return appended, err
 		}
 		d.newestKey.CompareAndSwap(k, nil)
-		if in, ok := ctx.Value(turnKey{}).(*turn); ok && in.round.together { // whose proposals are refused by now
+		if together(ctx) { // whose proposals are all refused by now
 			return nil, fmt.Errorf("%w: there is a newer disclosure key", ledger.ErrOverloaded)
 		}
 	}

@@ -82,8 +82,7 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 	propose := func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		return d.proposeEnd(ctx, actor, all, req, k, before)
 	}
-	in, ok := ctx.Value(turnKey{}).(*turn)
-	together := ok && in.round.together // then it is proposed once, and not from memory
+	together := together(ctx) // then it is proposed once, and not from memory
 	for try := range endTries {
 		for i := 0; i < len(all) && (together || try > 0); i++ {
 			if all[i].record, err = d.shuffles.Durable(ctx, all[i].record.ID); err != nil {

@@ -60,6 +60,12 @@ type turn struct {
 	at    int
 }
 
+// together reports whether ctx is of an operation of a batch for all or none.
+func together(ctx context.Context) bool {
+	in, ok := ctx.Value(turnKey{}).(*turn)
+	return ok && in.round.together
+}
+
 // round lets operations of a batch append together. Each operation runs like a single request, in
 // a goroutine of its own, until it proposes entries. When all of them have proposed or ended, the
 // proposals are appended in the order of the operations, up to the first operation that is Undecided.

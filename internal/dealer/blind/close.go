@@ -158,9 +158,6 @@ func (d *Sides) Ended(r *record.Record, appended []ledger.Appended) {
 		return err
 	}
 	d.CoDealer.Ended(n, func(ctx context.Context) (string, error) {
-		if n.Since == o.head.Size { // the co-dealer was asked for nothing
-			return "", nil
-		}
 		if err := d.Shuffles.AwaitWitnesses(ctx, row.Index); err != nil {
 			return "", err
 		}

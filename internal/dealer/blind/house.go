@@ -46,7 +46,7 @@ type CoDealer interface {
 	// Asked returns the deal of an order from this place on, nil if there is none.
 	Asked(ctx context.Context, n Next) (*record.Given, error)
 	// Ended closes an order in the background, and hands over the close of the order. receipt proves the close of the
-	// shuffle that the order was for; "": nothing was dealt from the order.
+	// shuffle that the order was for.
 	Ended(n Next, receipt func(context.Context) (string, error), keep func(context.Context, record.Given) error)
 }
 

@@ -121,8 +121,7 @@ func (d *Sides) CheckAsking(r *record.Record, deal *audit.Deal, a *api.Asking) e
 		return api.Illegal(audit.RuleCoDealer, "%s", err)
 	}
 	if first, ok := usedBy(r); ok && first != of.Foreign {
-		return api.Illegal(audit.RuleCoDealer,
-			"the order is already used by shuffle %d of %s", first.Index, origin)
+		return api.Illegal(audit.RuleCoDealer, "the order is already used by shuffle %d of %s", first.Index, origin)
 	}
 	before := of
 	if a.After != "" {
