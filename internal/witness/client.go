@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -96,15 +95,6 @@ func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 		return nil, errors.New("asking a witness for its checkpoint: it sent no checkpoint of this log")
 	}
 	return answer, nil
-}
-
-// Clock returns the time of the witness's server, to the second.
-func (c *Client) Clock(ctx context.Context) (time.Time, error) {
-	resp, _, err := c.do(ctx, http.MethodGet, "/", nil)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("asking a witness for the time: %w", err)
-	}
-	return http.ParseTime(resp.Header.Get("Date"))
 }
 
 // refused turns a status into an error; nil for 200. The error has the status alone: the answer comes from whatever

@@ -181,7 +181,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestBusy fills the witness: the request that is too many is told so at once.
+// TestBusy: bodies that are still being sent hold nobody up, and a submission above the bound is told to come again.
 func TestBusy(t *testing.T) {
 	l := newTestLog(t, "example.org/log", "log")
 	w := openWitness(t, t.TempDir(), nil, l.vkey)
@@ -196,13 +196,23 @@ func TestBusy(t *testing.T) {
 	for range 256 {
 		<-entered
 	}
-	resp := w.do("GET", "/healthz", nil)
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("%+v", resp)
+	if resp := w.do("GET", "/healthz", nil); resp.StatusCode != http.StatusOK {
+		t.Errorf("while bodies are being sent: %+v", resp)
 	}
+	w.must(l, 0, 1)
 	close(release)
 	held.Wait()
-	w.must(l, 0, 1)
+
+	leave := w.w.Fill()
+	resp := w.do("POST", "/add-checkpoint", []byte("old 1\n"))
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("with all places taken: %+v", resp)
+	}
+	if resp := w.do("GET", "/healthz", nil); resp.StatusCode != http.StatusOK {
+		t.Errorf("with all places taken: %+v", resp)
+	}
+	leave()
+	w.must(l, 1, 2)
 }
 
 // heldBody is a body that does not end until it is released.

@@ -15,7 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// maxRequests is how many requests are answered at a time. A further one gets 503.
+// maxRequests is how many submissions are judged at a time. A further one gets 503. A body that is still being sent is
+// not counted, so that nobody holds up others with half of one.
 const maxRequests = 256
 
 // ServeHTTP answers POST /add-checkpoint, GET /{hex SHA-256 of origin}/checkpoint, and GET
@@ -53,13 +54,6 @@ func plain(route string, status int, text string) answer {
 }
 
 func (w *Witness) answer(rw http.ResponseWriter, r *http.Request) answer {
-	select {
-	case w.slots <- struct{}{}:
-		defer func() { <-w.slots }()
-	default:
-		rw.Header().Set("Retry-After", "1")
-		return plain("", http.StatusServiceUnavailable, "too many requests under way")
-	}
 	hash, isCheckpoint := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/checkpoint")
 	switch {
 	case r.URL.Path == "/add-checkpoint":
@@ -102,6 +96,13 @@ func (w *Witness) addCheckpoint(rw http.ResponseWriter, r *http.Request) answer 
 	if err != nil {
 		return plain(a.route, http.StatusBadRequest,
 			fmt.Sprintf("malformed request: unreadable, or more than %d bytes", MaxRequest))
+	}
+	select {
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
+	default:
+		rw.Header().Set("Retry-After", "1")
+		return plain(a.route, http.StatusServiceUnavailable, "too many requests under way")
 	}
 	a.about, a.problem = w.submit(body)
 	var no *refusal

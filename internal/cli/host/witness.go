@@ -131,15 +131,17 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 
 // Limits of a witness's connections. A request is one small body. The answer waits for one write to the disk.
 const (
-	witnessRead  = 10 * time.Second
-	witnessWrite = 30 * time.Second
-	witnessIdle  = 5 * time.Minute
+	witnessRead    = 10 * time.Second
+	witnessWrite   = 30 * time.Second
+	witnessIdle    = 5 * time.Minute
+	witnessStreams = 8 // of HTTP/2
 )
 
 func witnessServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: witnessRead, ReadTimeout: witnessRead, WriteTimeout: witnessWrite, IdleTimeout: witnessIdle,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: witnessStreams},
 	}
 }
 
