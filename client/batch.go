@@ -90,11 +90,10 @@ func (c *Client) ready(ctx context.Context, step *Step) (err error) {
 		return err
 	}
 	known := false
-	if step.Of.with(func(p *play) { known = p.ordered }); known {
-		return nil
-	}
-	if _, err := c.restore(ctx, step.Of); err != nil { // another client made the mix
-		return fmt.Errorf("learning the mix: %w", err)
+	if step.Of.with(func(p *play) { known = p.ordered }); !known { // another client made the mix
+		if _, err := c.restore(ctx, step.Of); err != nil {
+			return fmt.Errorf("learning the mix: %w", err)
+		}
 	}
 	return nil
 }
@@ -173,10 +172,9 @@ func (c *Client) Batch(ctx context.Context, steps []Step, allOrNone bool) ([]Don
 	if err != nil {
 		return nil, err
 	}
-	n := len(steps)
-	b := &batch{Client: c, steps: steps, all: allOrNone, done: make([]Done, n), whens: make([]asked, n)}
-	for i := range steps {
-		b.whens[i] = c.command(ctx).under(steps[i].Key)
+	b := &batch{Client: c, steps: steps, all: allOrNone, done: make([]Done, len(steps))}
+	for _, step := range steps {
+		b.whens = append(b.whens, c.command(ctx).under(step.Key))
 	}
 	for attempt := 1; ; attempt++ {
 		whole := c.command(ctx)

@@ -82,6 +82,10 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if err != nil {
 		return e, err
 	}
+	if given, err := audit.ParseReceipt(deref(d.CoDealer)); d.CoDealer != nil && (err != nil || deal.Blind == nil ||
+		given.Index != deal.Blind.Deal.Index || tlog.RecordHash(given.Entry) != deal.Blind.Deal.Leaf) {
+		return fault("the receipt of the co-dealer's deal is of another entry")
+	}
 	next := req.First + deal.Count()
 	s.with(func(p *play) { p.bound.Order.Give(deal) })
 	places, aside := placesOf(deal)

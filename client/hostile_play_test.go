@@ -445,7 +445,8 @@ func TestHostileCommit(t *testing.T) {
 	expect(t, "a sandbox for production", prove(strict, 1, as(1, 0)), true)
 }
 
-// TestHostileOrder: an order of a co-dealer that commits to one value twice shows one card at two places.
+// TestHostileOrder: an order of a co-dealer that commits to one value twice shows one card at two places. The receipt
+// of the co-dealer's deal is of the entry that the house's deal names.
 func TestHostileOrder(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -455,13 +456,20 @@ func TestHostileOrder(t *testing.T) {
 	five.ForLedger, five.Plan = "", []audit.Planned{{Source: audit.SourceCoDealer, Origin: "a.example", Index: 3}}
 	r := h.rig(five, nil)
 	v := order.tree.Values[0]
-	for count, wrong := range map[int]bool{1: false, 2: true} {
+	given := h.receipts(order.commit, &audit.Deal{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}})
+	named, _ := audit.ParseReceipt(given[1])
+	for _, one := range []struct {
+		count   int
+		receipt *string
+		wrong   bool
+	}{{1, nil, false}, {2, nil, true}, {1, &given[1], false}, {1, &given[0], true}, {1, new("no receipt"), true}} {
+		count := one.count
 		s := r.committed()
 		s.play.bound.Second = order.commit
 		entry := &audit.Deal{Runs: []audit.Run{{Count: count, Purpose: audit.PurposeSeat}},
-			Blind: &audit.Blind{Deal: audit.Foreign{Index: 4, Leaf: [32]byte{2}}, Head: audit.Head{Size: 9},
-				Values: []uint32{v, v}[:count]}}
-		d := Deal{Time: timestamp(r.at), Next: count, Receipt: h.receipts(r.commit, entry)[1]}
+			Blind: &audit.Blind{Deal: audit.Foreign{Index: 1, Leaf: tlog.RecordHash(named.Entry)},
+				Head: audit.Head{Size: 9}, Values: []uint32{v, v}[:count]}}
+		d := Deal{Time: timestamp(r.at), Next: count, Receipt: h.receipts(r.commit, entry)[1], CoDealer: one.receipt}
 		for place := range count {
 			card, by := cardAt(r.commit.Context, r.tree, place, int(v)), order.tree.Open(place)
 			card.By = &CoDealerOpening{Salt: by.Salt, Value: by.Value}
@@ -472,7 +480,7 @@ func TestHostileOrder(t *testing.T) {
 		}
 		req := DealRequest{Runs: []Run{{Count: count, Purpose: PurposeSeat}}, State: &Hash{7}}
 		_, err := h.client().proveDeal(t.Context(), s, &req, &d, reply{})
-		expect(t, "one card at so many places", err, wrong)
+		expect(t, fmt.Sprintf("one card at %d places", count), err, one.wrong)
 	}
 }
 

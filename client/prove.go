@@ -142,8 +142,7 @@ func (c *Client) until(ctx context.Context, again func(error) bool, call func() 
 func (c *Client) proveEarly(ctx context.Context, s *Committed, e proved, first bool) error {
 	early := false
 	s.with(func(p *play) {
-		p.early = p.early ||
-			first && p.seen > 0 && p.seen <= e.index && trust.SecondsLate(p.whole, e.Time) == 0
+		p.early = p.early || first && p.seen > 0 && p.seen <= e.index && trust.SecondsLate(p.whole, e.Time) == 0
 		early = p.early
 	})
 	if early || !c.policy.Asks() {
