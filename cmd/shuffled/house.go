@@ -87,20 +87,6 @@ func (h *house) follow(s *openedLedger) {
 	h.watches.Go(func() { s.feed.Run(h.run) })
 }
 
-// every calls do at an interval until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func()) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			do()
-		}
-	}
-}
-
 // close ends, in this order: the watches, which may set the latch or find something; the writers of these
 // events and of the access heads; the ledgers; the stores. No requests may be under way.
 func (h *house) close() error {

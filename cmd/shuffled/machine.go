@@ -16,6 +16,7 @@ import (
 	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
+	"shuffled/internal/ledger"
 	"shuffled/internal/process"
 )
 
@@ -61,7 +62,9 @@ func newMachine(cfg *config.Config, c *serving.Certificates, memory uint64, log 
 // Watch looks at the host every serving.LookEvery, and watches the certificates, until ctx ends.
 func (m *machine) Watch(ctx context.Context) {
 	go m.Certificates.Watch(ctx) // ends with ctx
-	every(ctx, serving.LookEvery, m.look)
+	for ledger.Sleep(ctx, serving.LookEvery, nil) {
+		m.look()
+	}
 }
 
 // Health is the result of the last look, and what is wrong with the certificates now.
@@ -170,14 +173,14 @@ func paceCollector(ctx context.Context) {
 	percent := gcMost
 	debug.SetGCPercent(percent)
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	every(ctx, time.Second, func() {
+	for ledger.Sleep(ctx, time.Second, nil) {
 		metrics.Read(sample)
 		next := gcPercent(sample[0].Value.Uint64())
 		if d := next - percent; d*10 > percent || -d*10 > percent { // each change stops the world for a moment
 			percent = next
 			debug.SetGCPercent(percent)
 		}
-	})
+	}
 }
 
 // gcPercent returns the percent for a heap of live bytes.

@@ -78,36 +78,35 @@ func (d *demo) deal(ctx context.Context) error {
 		}
 		next, cards = dealt.Next, append(cards, dealt.Cards...)
 	}
-	d.show(term.DrawHands(d.P, runHands(slices.Concat(demoSeats, demoBoard), cards), d.W))
+	d.show(term.DrawHands(d.P, hands(slices.Concat(demoSeats, demoBoard), shown(cards)), d.W))
 	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", len(cards[0].Proof))
 	return nil
 }
 
-// runHands draws the cards of deals from place 0 on. A burn was not opened, and lies face down.
-func runHands(runs []audit.Run, cards []openings.Card) []term.Hand {
-	faces := make(map[int]term.Face)
+// shown are opened cards as a verdict has them.
+func shown(cards []openings.Card) (all []verify.CardShown) {
 	for _, c := range cards {
-		faces[c.Place] = term.French.Face(c.Card)
+		all = append(all, verify.CardShown{Place: c.Place, Name: c.Card})
 	}
-	return facesOf(runs, faces)
+	return all
 }
 
-// facesOf draws the places of the runs. A place without a face lies face down.
-func facesOf(runs []audit.Run, faces map[int]term.Face) (hands []term.Hand) {
+// hands draws the places of runs from 0 on: the cards that are shown, and the other ones face down.
+func hands(runs []audit.Run, shown []verify.CardShown) (all []term.Hand) {
 	place := 0
 	for _, r := range runs {
 		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
 		for range r.Count {
-			f, ok := faces[place]
-			if !ok {
-				f = term.Back
+			f := term.Back
+			if i := slices.IndexFunc(shown, func(c verify.CardShown) bool { return c.Place == place }); i >= 0 {
+				f = term.French.Face(shown[i].Name)
 			}
 			h.Cards = append(h.Cards, f)
 			place++
 		}
-		hands = append(hands, h)
+		all = append(all, h)
 	}
-	return hands
+	return all
 }
 
 // onePlayer proves the cards of seat-1, and that the file of seat-1 tells nothing of the other cards.
@@ -125,7 +124,7 @@ func (d *demo) onePlayer(ctx context.Context) error {
 		return err
 	}
 	d.say("The hand is still on. %s is the file that seat-1 takes home. Checked offline, under the key above, it proves seat-1's cards and the board:", playerFile)
-	d.show(term.DrawHands(d.P, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.W))
+	d.show(term.DrawHands(d.P, hands(slices.Concat(demoSeats, demoBoard), v.Cards), d.W))
 	d.show(d.Steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
 	d.show(d.Proved(v))
 	d.say("No salt and no value of the cards that lie face down is in the file, and a hash of a card behind a salt of 256 bits tells nothing of it.")
@@ -160,15 +159,6 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 		return fmt.Errorf("%d places are hidden from seat-1, and 2 must be", hidden)
 	}
 	return nil
-}
-
-// shownHands draws what is opened, and the other places face down.
-func shownHands(runs []audit.Run, shown []verify.CardShown) []term.Hand {
-	faces := make(map[int]term.Face)
-	for _, c := range shown {
-		faces[c.Place] = term.French.Face(c.Name)
-	}
-	return facesOf(runs, faces)
 }
 
 func pick(steps []verify.Step, names ...string) (picked []verify.Step) {
@@ -249,7 +239,7 @@ func (d *demo) mix(ctx context.Context) error {
 	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "",
 		"then "+bert.Value.String())
 	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
-		runHands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
+		hands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, shown(dealt.Cards))...)
 	d.show(term.DrawHands(d.P, hands, d.W))
 	var positions []string
 	for _, c := range dealt.Cards {

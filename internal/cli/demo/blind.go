@@ -111,7 +111,7 @@ func (b *blindly) root(ctx context.Context) error {
 		return err
 	}
 	b.say("Then the game asks for the flop. The co-dealer enters the request in its ledger, and opens the positions of three cards and none of the burn:")
-	b.show(term.DrawHands(b.P, shownHands(slices.Concat(demoSeats, demoFlop), v.Cards), b.W))
+	b.show(term.DrawHands(b.P, hands(slices.Concat(demoSeats, demoFlop), v.Cards), b.W))
 	b.say("%s, as a player checks it, under one policy for the house and one for the co-dealer:", blindFile)
 	b.show(b.Steps(pick(v.Steps, "openings", "asked", "co_dealer")))
 	b.show(b.Proved(v))

@@ -231,3 +231,23 @@ func TestLongestPolicy(t *testing.T) {
 		t.Errorf("a quorum of nobody: %v", err)
 	}
 }
+
+// TestActNamesFlags: a file that an act needs and no flag names is told by the flag.
+func TestActNamesFlags(t *testing.T) {
+	t.Parallel()
+	for flag, c := range map[string]actSubject{
+		"--policy is missing": {Kind: "policy"}, "--public is missing": {Kind: "auditor"},
+		"--policy is missing: ": {Kind: "co_dealer", Public: "lab.vkey"},
+		"--delay must":          {Kind: "two_persons", Delay: -time.Hour},
+	} {
+		if _, err := c.keyBody("cards.example.com/main"); err == nil || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%s: %v, want %q", c.Kind, err, flag)
+		}
+	}
+	for d, ok := range map[time.Duration]bool{0: true, time.Hour: true, -time.Hour: false,
+		900 * time.Millisecond: false, 20 * 366 * 24 * time.Hour: false} {
+		if n, err := secondsOf(d); (err == nil) != ok || ok && time.Duration(n)*time.Second != d {
+			t.Errorf("%s: %d seconds, %v", d, n, err)
+		}
+	}
+}

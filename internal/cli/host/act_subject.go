@@ -111,6 +111,9 @@ func (c *actSubject) adminCredential() (audit.Body, keys.Secret, error) {
 }
 
 func (c *actSubject) keyBody(origin string) (audit.Body, error) {
+	if c.Policy == "" && (c.Kind == "policy" || c.Kind == "co_dealer" && c.Public != "") {
+		return nil, term.Usage("--policy is missing: give the file of the policy")
+	}
 	switch c.Kind {
 	case "policy":
 		text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
@@ -122,6 +125,9 @@ func (c *actSubject) keyBody(origin string) (audit.Body, error) {
 		}
 		return &audit.Key{Subject: audit.SubjectPolicy, Policy: text}, nil
 	case "auditor":
+		if c.Public == "" {
+			return nil, term.Usage("--public is missing: give the .pub file of the auditor")
+		}
 		public, err := keys.ReadAuditorPublic(c.Public)
 		return &audit.Key{Subject: audit.SubjectAuditor, Public: public}, err
 	case "signing":
@@ -185,7 +191,8 @@ func keyID(arg string) (id [32]byte, err error) {
 }
 
 func (c *actSubject) twoPersons() (audit.Body, error) {
-	k := &audit.Key{Subject: audit.SubjectTwoPersons, Delay: uint32(c.Delay / time.Second)}
+	delay, err := secondsOf(c.Delay)
+	k := &audit.Key{Subject: audit.SubjectTwoPersons, Delay: delay}
 	for _, word := range c.Acts {
 		act := audit.ParseAct(word)
 		if act == 0 {
@@ -194,7 +201,15 @@ func (c *actSubject) twoPersons() (audit.Body, error) {
 		k.Acts = append(k.Acts, act)
 	}
 	slices.Sort(k.Acts)
-	return k, nil
+	return k, err
+}
+
+// secondsOf is a --delay in the form of an entry.
+func secondsOf(d time.Duration) (uint32, error) {
+	if d < 0 || d%time.Second != 0 || d > 10*366*24*time.Hour {
+		return 0, term.Usage("--delay must be whole seconds, and ten years at most, and is %s", d)
+	}
+	return uint32(d / time.Second), nil
 }
 
 // coDealer is the body that names the next co-dealer, or none.

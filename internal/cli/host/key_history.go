@@ -16,8 +16,7 @@ import (
 type keyListCmd struct{ remote.Flags }
 
 func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
-	return remote.Ask(ctx, &c.Flags, s,
-		func(d *client.Client) (*client.Keys, error) { return d.Keys(ctx) },
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (*client.Keys, error) { return d.Keys(ctx) },
 		func(answer *client.Keys) error { return printKeys(s, answer.Keys) })
 }
 

@@ -130,13 +130,14 @@ func (c *ledgerCreateCmd) chosen() (*audit.Genesis, error) {
 	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
 		return nil, term.Usage("--close-by must be from a second to --max-close-by, and --max-close-by at most ten years")
 	}
+	delay, err := secondsOf(c.Delay)
 	return &audit.Genesis{
 		Revision: audit.Revision, Administrators: administrators, TwoPersons: TwoPersons(administrators),
-		Delay: uint32(c.Delay / time.Second), Origin: c.Origin, Production: c.Production, AuditorKeys: auditors,
+		Delay: delay, Origin: c.Origin, Production: c.Production, AuditorKeys: auditors,
 		Deals: deals, MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
 		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
 		Access: audit.ParseAccess(c.Access),
-	}, nil
+	}, err
 }
 
 // houses are the kinds of house, and who gets their tapes.

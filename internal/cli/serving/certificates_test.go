@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -104,6 +105,31 @@ func TestChanged(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "PRIVATE KEY") {
 		t.Error("a key stands in the log")
+	}
+}
+
+// renaming renames a file when it logs.
+type renaming struct {
+	slog.Handler
+	do func()
+}
+
+func (r renaming) Handle(context.Context, slog.Record) error { r.do(); return nil }
+
+// TestChangedMeanwhile: a key that is renamed while its certificate is refused is taken at the next look.
+func TestChangedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	files := config.TLS{Cert: filepath.Join(dir, "c"), Key: filepath.Join(dir, "k")}
+	write(t, files.Cert, newKey(t, files.Key), 1, time.Hour)
+	next := newKey(t, filepath.Join(dir, "next"))
+	c, err := OpenCertificates(files, slog.New(renaming{slog.NewTextHandler(io.Discard, nil),
+		func() { os.Rename(filepath.Join(dir, "next"), files.Key) }}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, files.Cert, next, 2, time.Hour)
+	if c.reload(time.Now()); c.Refused() != 1 || !c.changed() {
+		t.Errorf("%d refused, and the key that came meanwhile is no change", c.Refused())
 	}
 }
 
