@@ -190,15 +190,6 @@ func TestAnotherKey(t *testing.T) {
 	}
 }
 
-func BenchmarkVerify(b *testing.B) {
-	r := beacontest.Newest()
-	for b.Loop() {
-		if err := Verify(r.Round, r.Signature); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // FuzzVerify looks for a second signature of a published round, and for bytes that make it panic.
 func FuzzVerify(f *testing.F) {
 	rounds := beacontest.Rounds()

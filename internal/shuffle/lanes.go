@@ -55,6 +55,7 @@ func (l *lanes) fisherYates(n, m int, show func(Step)) []uint32 {
 		j := i + int(l.explained(uint32(n-i), i, show)) - 1
 		a[i], a[j] = a[j], a[i]
 	}
+	clear(a[m:])
 	return a[:m:m]
 }
 

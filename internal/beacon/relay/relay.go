@@ -24,22 +24,10 @@ const (
 	maxBody = 16 << 10 // bytes; an honest answer has about 220
 )
 
-var (
-	// ErrEarly reports that at least one relay does not have the round yet, and that no relay gave it. Ask again after
-	// the round's time: relays are a second or two behind it.
-	ErrEarly = errors.New("the round is not published yet")
-
-	// ErrNoRelay reports that there is no relay to ask.
-	ErrNoRelay = errors.New("no beacon relay is configured")
-)
-
-// Fetch asks the relays, to whose addresses it adds /{chain hash}/public/{round}, one after the other for a round of
-// quicknet, counted from 1, and returns its signature, which it has verified, from the first relay that has it. The
-// error says what each relay answered. It matches ErrEarly if one of them does not have the round yet.
+// Fetch asks the relays, of which there is one at least, to whose addresses it adds /{chain hash}/public/{round}, one
+// after the other for a round of quicknet, counted from 1, and returns its signature, which it has verified, from the
+// first relay that has it. The error says what each relay answered. Relays are a second or two behind the round's time.
 func Fetch(ctx context.Context, relays []string, round uint64) ([beacon.Size]byte, error) {
-	if len(relays) == 0 {
-		return [beacon.Size]byte{}, ErrNoRelay
-	}
 	var refused error
 	for _, r := range relays {
 		sig, err := ask(ctx, r, round)
@@ -85,7 +73,7 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 	case http.StatusOK:
 		return read(resp.Body, round)
 	case http.StatusNotFound, http.StatusTooEarly:
-		return sig, fmt.Errorf("status %d: %w", resp.StatusCode, ErrEarly)
+		return sig, fmt.Errorf("status %d: the round is not published yet", resp.StatusCode)
 	}
 	return sig, fmt.Errorf("status %d", resp.StatusCode)
 }
