@@ -164,8 +164,8 @@ WHERE h.ledger = ANY ($1::bigint[])` + store.Barrier
 
 	sqlShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
 CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND idx = s.id AND type = 2 LIMIT 1) e
-UNION ALL SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id)
-CROSS JOIN LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND shuffle = s.id ORDER BY idx OFFSET 0) e`
+UNION ALL SELECT ` + store.RowColumns + ` FROM unnest($1::bigint[], $2::bigint[]) AS s (ledger, id) CROSS JOIN
+LATERAL (SELECT * FROM entries WHERE ledger = s.ledger AND shuffle = s.id ORDER BY idx OFFSET 0) e ORDER BY 2`
 )
 
 const sqlDropAccess = `DELETE FROM access_records WHERE ctid = ANY (ARRAY(
