@@ -72,8 +72,7 @@ func Example() {
 	// The player's proof, to be passed on byte for byte.
 	file, err := c.Transcript(ctx, hand.ID, seat1)
 	check(err)
-	fmt.Println(len(names(holes)), "hole cards,", len(names(board)), "for the board, a transcript:",
-		len(file) > 0)
+	fmt.Println(len(names(holes)), "hole cards,", len(names(board)), "for the board, a transcript:", len(file) > 0)
 	// Output: 4 hole cards, 5 for the board, a transcript: true
 }
 

@@ -320,8 +320,7 @@ func TestLiesOfChildren(t *testing.T) {
 			return shuffleOf(s), err
 		}, nil},
 		{"child of all", "/shuffles", func() (any, error) {
-			s,
-				err := c.Child(ctx, "all", child, all)
+			s, err := c.Child(ctx, "all", child, all)
 			return shuffleOf(s), err
 		}, nil},
 		{"by id", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "all", all); return shuffleOf(s), err },

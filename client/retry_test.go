@@ -117,8 +117,7 @@ func TestNoRetry(t *testing.T) {
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		},
-		"redirect to wait": func(w http.ResponseWriter,
-			r *http.Request) {
+		"redirect to wait": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(307)
 		},

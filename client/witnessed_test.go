@@ -34,8 +34,7 @@ func TestNotWitnessed(t *testing.T) {
 		})
 	}
 	c := d.client(count, func(cfg *client.Config) {
-		cfg.VKey, cfg.Policy, cfg.Attempts = "",
-			"log "+d.vkey+"\n"+lines[1], 3
+		cfg.VKey, cfg.Policy, cfg.Attempts = "", "log "+d.vkey+"\n"+lines[1], 3
 	})
 	slot := client.NewSlot(d.origin, "t")
 	s, err := c.Commit(t.Context(), "k",

@@ -60,8 +60,7 @@ func TestWitnessedText(t *testing.T) {
 		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut", "stated", "stated-nobody-trusted",
 		"terms-wheel", "terms-wheel-absent", "terms-pay-table", "terms-raffle", "blind-closed", "blind-looked",
 		"blind-silent", "blind-not-named", "closed-rounds"} {
-		b := contents(t, filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
-			name+".json"))
+		b := contents(t, filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", name+".json"))
 		var v struct {
 			File  string
 			Trust struct {

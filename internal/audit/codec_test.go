@@ -155,11 +155,9 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a reserved identity with a credential", audit.Entry{Time: 1, Actor: audit.Actor{Identity: "daemon",
 			Credential: "a"}, Body: deal(0, one).Body}}, {"257 extensions", audit.Entry{Time: 1, Actor: spec.Someone,
 			Body: &audit.Deal{Shuffle: 2, Runs: []audit.Run{one}, Extensions: make([]audit.Extension, 257)}}},
-		{"an extension of 65,536 bytes",
-			context(func(c *audit.Context) {
-				c.Extensions = []audit.Extension{{Code: 200, Value: make([]byte,
-					65_536)}}
-			})},
+		{"an extension of 65,536 bytes", context(func(c *audit.Context) {
+			c.Extensions = []audit.Extension{{Code: 200, Value: make([]byte, 65_536)}}
+		})},
 		{"an opaque body of a type that is known",
 			audit.Entry{Time: 1, Actor: spec.Someone, Body: &audit.Opaque{Code: audit.TypeMix, Data: []byte{1}}}},
 		{"an opaque body of a critical type", audit.Entry{Time: 1, Actor: spec.Someone, Body: &audit.Opaque{Code: 0}}},

@@ -78,8 +78,7 @@ func limitsOfHeads() []limit {
 	open := spec.Event{Kind: 2, Table: "t"}
 	return []limit{
 		integer("time", 0, func(n uint64) spec.Entry {
-			return spec.Entry{Time: n, Identity: "a", Credential: "a",
-				Event: &open}
+			return spec.Entry{Time: n, Identity: "a", Credential: "a", Event: &open}
 		}),
 		{"bytes of an identity", 1, 64, spec.Malformed, spec.Malformed,
 			func(n uint64) spec.Entry { return spec.Entry{Identity: spec.Letters(n), Credential: "a", Event: &open} }},
@@ -136,16 +135,14 @@ func limitsOfGenesis() []limit {
 						Key: append(spec.Hexed{1}, append(make(spec.Hexed, 31), byte(i))...)})
 			}
 		})},
-		{"bytes of an administrator", 1, 64, spec.Malformed, spec.Malformed,
-			of(func(g *spec.Genesis, n uint64) {
-				g.Admins = []spec.Admin{{Name: spec.Letters(n), Key: spec.KeyLike(33)}}
-			})},
+		{"bytes of an administrator", 1, 64, spec.Malformed, spec.Malformed, of(func(g *spec.Genesis, n uint64) {
+			g.Admins = []spec.Admin{{Name: spec.Letters(n), Key: spec.KeyLike(33)}}
+		})},
 		{"bytes of an administrator's key", 33, 33, spec.Malformed, spec.Malformed,
 			of(func(g *spec.Genesis, n uint64) { g.Admins = []spec.Admin{{Name: "a", Key: spec.KeyLike(n)}} })},
 		codes("act of two persons", 13, of(func(g *spec.Genesis, n uint64) { g.TwoPersons = []uint16{uint16(n)} })),
 		{"delay", 0, 1<<32 - 1, "", "", of(func(g *spec.Genesis, n uint64) { g.Delay = uint32(n) })},
-		extensionBytes("genesis", of(func(g *spec.Genesis,
-			n uint64) {
+		extensionBytes("genesis", of(func(g *spec.Genesis, n uint64) {
 			g.Extensions = []spec.Extension{{Code: 200, Value: make(spec.Hexed, n)}}
 		})),
 		passed("extension of a genesis",
@@ -182,12 +179,10 @@ func limitsOfContexts() []limit {
 		{"cards", 2, 4096, spec.Malformed, spec.Malformed,
 			of(func(c *spec.Context, n uint64) { c.Cards, c.Take = n, min(n, 2) })},
 		{"cards taken", 1, 52, spec.Malformed, spec.Malformed, of(func(c *spec.Context, n uint64) { c.Take = n })},
-		{"ranges", 1, 4096, spec.Malformed, spec.Malformed,
-			of(func(c *spec.Context, n uint64) {
-				*c = spec.SampleDraw()
-				c.Ranges = slices.Repeat([]uint32{9},
-					int(n))
-			})},
+		{"ranges", 1, 4096, spec.Malformed, spec.Malformed, of(func(c *spec.Context, n uint64) {
+			*c = spec.SampleDraw()
+			c.Ranges = slices.Repeat([]uint32{9}, int(n))
+		})},
 		{"one range", 1, 1 << 30, spec.Malformed, spec.Malformed,
 			of(func(c *spec.Context, n uint64) { *c = spec.SampleDraw(); c.Ranges[2] = uint32(n) })},
 		{"numbers", 2, 1 << 30, spec.Malformed, spec.Malformed,
@@ -209,8 +204,7 @@ func limitsOfContexts() []limit {
 		{"drawn end_at to", 8, 40, spec.Malformed, spec.Malformed,
 			of(func(c *spec.Context, n uint64) { c.Take, c.EndAt = 40, spec.EndAt{Form: 2, Lo: 7, Hi: n} })},
 		codes("disclosure", 2, of(func(c *spec.Context, n uint64) { c.Disclosure = uint8(n) })),
-		extensionBytes("context", of(func(c *spec.Context,
-			n uint64) {
+		extensionBytes("context", of(func(c *spec.Context, n uint64) {
 			c.Extensions = []spec.Extension{{Code: 200, Value: make(spec.Hexed, n)}}
 		})),
 		passed("extension of a context",
@@ -228,12 +222,10 @@ func limitsOfCommits() []limit {
 		{"bytes of a game reference", 0, 64, "", spec.Malformed,
 			commitWith(func(c *spec.Commit, n uint64) { c.GameRef = spec.Letters(n) })},
 		integer("instance", 0, commitWith(func(c *spec.Commit, n uint64) { c.Instance = n })),
-		extensionBytes("commit", commitWith(func(c *spec.Commit,
-			n uint64) {
+		extensionBytes("commit", commitWith(func(c *spec.Commit, n uint64) {
 			c.Extensions = []spec.Extension{{Code: 200, Value: make(spec.Hexed, n)}}
 		})),
-		passed("extension of a commit", commitWith(func(c *spec.Commit,
-			n uint64) {
+		passed("extension of a commit", commitWith(func(c *spec.Commit, n uint64) {
 			c.Extensions = []spec.Extension{{Code: uint8(n), Value: nil}}
 		})),
 	}
@@ -321,23 +313,20 @@ func limitsOfPlay() []limit {
 			deal(func(d *spec.Deal, n uint64) { d.First, d.Runs[0].Cards = 4000, n })},
 		codes("purpose", 6, deal(func(d *spec.Deal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
 		passed("purpose passed over", deal(func(d *spec.Deal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
-		extensionBytes("deal", deal(func(d *spec.Deal,
-			n uint64) {
+		extensionBytes("deal", deal(func(d *spec.Deal, n uint64) {
 			d.Extensions = []spec.Extension{{Code: 200, Value: make(spec.Hexed, n)}}
 		})),
-		passed("extension of a deal", deal(func(d *spec.Deal,
-			n uint64) {
+		passed("extension of a deal", deal(func(d *spec.Deal, n uint64) {
 			d.Extensions = []spec.Extension{{Code: uint8(n), Value: nil}}
 		})),
 		{"bytes of a recipient", 0, 64, "", spec.Malformed,
 			deal(func(d *spec.Deal, n uint64) { d.Runs[0].Recipient = spec.Letters(n) })},
 		integer("shuffle of a close", 0, closed(func(c *spec.Close, n uint64) { c.Shuffle = n })),
-		{"outcome that needs no reason", 1, 3, spec.Malformed, spec.Malformed,
-			closed(func(c *spec.Close, n uint64) {
-				if c.Outcome = uint8(n); n == 3 {
-					c.Form, c.Tape = 0, nil
-				}
-			})},
+		{"outcome that needs no reason", 1, 3, spec.Malformed, spec.Malformed, closed(func(c *spec.Close, n uint64) {
+			if c.Outcome = uint8(n); n == 3 {
+				c.Form, c.Tape = 0, nil
+			}
+		})},
 		{"outcome with a reason", 4, 4, spec.Malformed, spec.Malformed,
 			closed(func(c *spec.Close, n uint64) { c.Outcome, c.Reason = uint8(n), 1 })},
 		{"outcome", 5, 5, spec.Malformed, spec.Unknown, closed(func(c *spec.Close, n uint64) { c.Outcome = uint8(n) })},
@@ -346,12 +335,10 @@ func limitsOfPlay() []limit {
 		{"reason without a tape", 10, 10, spec.Malformed, spec.Malformed,
 			closed(func(c *spec.Close, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
 		passed("reason passed over", closed(func(c *spec.Close, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })),
-		extensionBytes("close", closed(func(c *spec.Close,
-			n uint64) {
+		extensionBytes("close", closed(func(c *spec.Close, n uint64) {
 			c.Extensions = []spec.Extension{{Code: 200, Value: make(spec.Hexed, n)}}
 		})),
-		passed("extension of a close", closed(func(c *spec.Close,
-			n uint64) {
+		passed("extension of a close", closed(func(c *spec.Close, n uint64) {
 			c.Extensions = []spec.Extension{{Code: uint8(n), Value: nil}}
 		})),
 		integer("shuffle of a takeover", 0, taken(func(x *spec.Takeover, n uint64) { x.Shuffle = n })),
@@ -506,21 +493,17 @@ func limitsOfEvents() []limit {
 			func(n uint64) spec.Entry { return spec.EventOf(spec.Event{Kind: 5, Scope: 1, Reason: spec.Letters(n)}) }},
 		codes("cause", 11, func(n uint64) spec.Entry { return spec.EventOf(spec.Event{Kind: 6, Cause: uint8(n)}) }),
 		integer("instance", 0, func(n uint64) spec.Entry {
-			return spec.EventOf(spec.Event{Kind: 6, Cause: 1,
-				Instance: n})
+			return spec.EventOf(spec.Event{Kind: 6, Cause: 1, Instance: n})
 		}), {"bytes of a clearing reason", 1, 200, spec.Malformed, spec.Malformed,
 			func(n uint64) spec.Entry { return spec.EventOf(spec.Event{Kind: 7, Reason: spec.Letters(n)}) }},
 		passed("cause passed over", func(n uint64) spec.Entry {
-			return spec.EventOf(spec.Event{Kind: 6,
-				Cause: uint8(n)})
+			return spec.EventOf(spec.Event{Kind: 6, Cause: uint8(n)})
 		}),
 		passed("alarm", func(n uint64) spec.Entry {
-			return spec.EventOf(spec.Event{Kind: 129, Alarm: uint8(n),
-				Reason: "r"})
-		}), {"bytes of an alarm's reason", 1, 200, spec.Malformed, spec.Malformed,
-			func(n uint64) spec.Entry {
-				return spec.EventOf(spec.Event{Kind: 129, Alarm: 130, Reason: spec.Letters(n)})
-			}},
+			return spec.EventOf(spec.Event{Kind: 129, Alarm: uint8(n), Reason: "r"})
+		}), {"bytes of an alarm's reason", 1, 200, spec.Malformed, spec.Malformed, func(n uint64) spec.Entry {
+			return spec.EventOf(spec.Event{Kind: 129, Alarm: 130, Reason: spec.Letters(n)})
+		}},
 		{"bytes of a kernel release", 0, 64, "", spec.Malformed,
 			func(n uint64) spec.Entry { e := start; e.Kernel = spec.Letters(n); return spec.EventOf(e) }},
 		{"vdso", 0, 2, "", spec.Unknown,
@@ -536,8 +519,7 @@ func limitsOfEvents() []limit {
 				LostRoot: make(spec.Hexed, 32), Reason: "r"})
 		}),
 		integer("records", 0, func(n uint64) spec.Entry {
-			return spec.EventOf(spec.Event{Kind: 130, Records: n,
-				Newest: make(spec.Hexed, 32)})
+			return spec.EventOf(spec.Event{Kind: 130, Records: n, Newest: make(spec.Hexed, 32)})
 		}),
 	}
 }

@@ -76,8 +76,7 @@ func (d *directory) prepare(dir string) error {
 	}
 	for _, f := range files {
 		switch f.Name() {
-		case dirTiles, dirCosigned, dirSigned, dirDecks, dirTerms, dirNew,
-			fileCheckpoint, fileManifest:
+		case dirTiles, dirCosigned, dirSigned, dirDecks, dirTerms, dirNew, fileCheckpoint, fileManifest:
 		default:
 			return fmt.Errorf("%s is no directory for a bundle: it holds %s", dir, quoted(f.Name()))
 		}

@@ -143,7 +143,8 @@ func TestValidate(t *testing.T) {
 			t.Errorf("a good value is refused: %v", err)
 		case c.key != "" && err == nil:
 			t.Errorf("%s: accepted", c.key)
-		case c.key != "" && (!strings.HasPrefix(err.Error(), `"`+c.key+`" `) || strings.ContainsAny(err.Error(), "\n%")):
+		case c.key != "" && (!strings.HasPrefix(err.Error(), `"`+c.key+`" `) ||
+			strings.ContainsAny(err.Error(), "\n%")):
 			t.Errorf("%s: want one problem there, got %q", c.key, err)
 		}
 	}
@@ -311,8 +312,7 @@ func TestCredentials(t *testing.T) {
 	c := Default()
 	c.DatabasePasswordFile, c.TLS.Cert, c.TLS.Key = "/etc/a/password", "/etc/a/cert.pem", "/etc/a/key.pem"
 	c.Data = "/var/lib/x"
-	c.Ledgers = []Ledger{{Name: "main",
-		SigningKeys: []string{"/etc/b/main-2.key"}}}
+	c.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{"/etc/b/main-2.key"}}}
 	c.Resolve()
 	if err := c.Credentials("/run/c"); err != nil {
 		t.Fatal(err)

@@ -292,8 +292,7 @@ func TestBatchAllOrNone(t *testing.T) {
 	}
 	open := tb.commit("open", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
 	deal := func(first int, runs ...audit.Run) batch.Operation {
-		return batch.Operation{Table: "u", Of: -1, Shuffle: open.ID,
-			Deal: &api.DealRequest{First: first, Runs: runs}}
+		return batch.Operation{Table: "u", Of: -1, Shuffle: open.ID, Deal: &api.DealRequest{First: first, Runs: runs}}
 	}
 	for name, bad := range map[string]batch.Operation{
 		"of a rule": deal(9, board(1)), "of its own": deal(0),

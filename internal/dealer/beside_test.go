@@ -50,8 +50,7 @@ func dealBesideMix(t *testing.T, draw bool) {
 	var err error
 	if draw {
 		s, err = tb.Draws(t.Context(), as("tester"), "kd",
-			api.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000},
-				Plan: &api.MixPlan{Slots: hashes}})
+			api.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000}, Plan: &api.MixPlan{Slots: hashes}})
 	} else {
 		s, err = tb.Shuffle(t.Context(), as("tester"), "k",
 			api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Slots: hashes}})

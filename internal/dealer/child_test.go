@@ -169,8 +169,7 @@ func (tb *table) closeOf(id uint64) *audit.Close {
 func TestBadChildren(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		parent := tb.commit("parent", api.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
-		draw, err := tb.Draws(t.Context(), as("tester"), "draw",
-			api.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
+		draw, err := tb.Draws(t.Context(), as("tester"), "draw", api.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
 		must(t, err)
 		elsewhere := tb.commit("elsewhere", api.ShuffleRequest{Table: "u", Deck: "standard-52"})
 		closed := tb.commit("closed", deckOf(audit.DisclosurePublic))

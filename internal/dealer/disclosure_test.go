@@ -398,8 +398,7 @@ func TestTwoDaemons(t *testing.T) {
 					s, err := tb.Shuffle(ctx, as("tester"), name,
 						api.ShuffleRequest{Table: name, Deck: "standard-52"})
 					if err == nil {
-						_, err = tb.Close(ctx, as("tester"), s.ID,
-							api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+						_, err = tb.Close(ctx, as("tester"), s.ID, api.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 					}
 					if err != nil {
 						t.Error(err)

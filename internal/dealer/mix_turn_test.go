@@ -95,8 +95,7 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 	onEachStore(t, setting{modes: allModes, witnesses: 2}, func(t *testing.T, tb *table) {
 		values, hashes := slots("witnessed", 1)
 		tb.witnesses[1].Down(true)
-		s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52",
-			Plan: &api.MixPlan{Slots: hashes}})
+		s := tb.commit("k", api.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &api.MixPlan{Slots: hashes}})
 		tb.unwritten(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()

@@ -163,8 +163,7 @@ func (p player) Shuffle(ctx context.Context, by audit.Actor, key string, req api
 		func() (api.Shuffle, error) { return p.Dealer.Shuffle(ctx, by, key, req) })
 }
 
-func (p player) Draws(ctx context.Context, by audit.Actor, key string, req api.DrawsRequest) (api.Shuffle,
-	error) {
+func (p player) Draws(ctx context.Context, by audit.Actor, key string, req api.DrawsRequest) (api.Shuffle, error) {
 	return asked(p, batch.Operation{Table: req.Table, Key: key, Draws: &req},
 		func() (api.Shuffle, error) { return p.Dealer.Draws(ctx, by, key, req) })
 }

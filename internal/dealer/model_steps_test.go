@@ -117,8 +117,7 @@ func (m *model) draw(r *rapid.T) {
 	s, err := m.pick(r).Draws(context.Background(), as("tester"), key, req)
 	if m.expect(r, "draw", want, err) {
 		m.begun(r, s, p)
-		m.answer("draw", s, func(d player) (any,
-			error) {
+		m.answer("draw", s, func(d player) (any, error) {
 			return d.Draws(context.Background(), as("tester"), key, req)
 		})
 	}
@@ -158,8 +157,7 @@ func (m *model) child(r *rapid.T) {
 		of.ended = &api.CloseRequest{Outcome: audit.OutcomeContinued}
 		of.child = &play{table: of.table, m: cards, kid: true}
 		m.begun(r, s, of.child)
-		m.answer("child", s, func(d player) (any,
-			error) {
+		m.answer("child", s, func(d player) (any, error) {
 			return d.Shuffle(context.Background(), as("tester"), key, req)
 		})
 	}
@@ -274,8 +272,7 @@ func (m *model) close(r *rapid.T) {
 	c, err := m.pick(r).Close(context.Background(), as("tester"), p.id, req)
 	if m.expect(r, "close", want, err) {
 		p.ended = &req
-		m.answer("close", c, func(d player) (any,
-			error) {
+		m.answer("close", c, func(d player) (any, error) {
 			return d.Close(context.Background(), as("tester"), p.id, req)
 		})
 	}

@@ -189,8 +189,7 @@ func TestTakeoverToClose(t *testing.T) {
 		}
 		tb.unwritten(func() { // what was done is told for ever
 			tb.takeOver("bob", s.ID, true)
-			_, err := tb.Takeover(t.Context(), as("carol"), s.ID,
-				api.TakeoverRequest{Reason: "r"})
+			_, err := tb.Takeover(t.Context(), as("carol"), s.ID, api.TakeoverRequest{Reason: "r"})
 			wantRefusal(t, "a closed shuffle", err, "", audit.RuleNotOpen)
 		})
 		calls{"void": tb.callClose(s.ID, voided)}.answered(tb, as("bob"))
@@ -210,8 +209,7 @@ func TestTakeoverToPlay(t *testing.T) {
 		tb.takeOver("bob", s.ID, false)
 		takePlay(t, tb.Dealer, as("bob"), s.ID)
 		tb.restart()
-		_, err = tb.Takeover(t.Context(), as("bob"), s.ID,
-			api.TakeoverRequest{Reason: "r"})
+		_, err = tb.Takeover(t.Context(), as("bob"), s.ID, api.TakeoverRequest{Reason: "r"})
 		wantRefusal(t, "less than one has", err, "", audit.RuleOwner)
 		again, err := tb.Mix(t.Context(), as("bob"), s.ID, api.MixRequest{Cut: num(9)})
 		if diff := cmp.Diff(mix, again, sameAnswer); diff != "" || err != nil || !again.Repeated {

@@ -58,31 +58,27 @@ func TestRecentOfTwo(t *testing.T) {
 		then    func(*dealer.Dealer, uint64) (any, error)
 		refused string
 	}{
-		"a deal goes on": {other: dealt,
-			then: func(d *dealer.Dealer, id uint64) (any, error) {
-				a, err := d.Deal(t.Context(), me, id, next)
-				return a.Cards, err
-			}},
-		"a deal is repeated": {other: dealt,
-			then: func(d *dealer.Dealer, id uint64) (any, error) {
-				a, err := d.Deal(t.Context(), me, id, hand)
-				return []any{a.Cards, a.Repeated}, err
-			}},
-		"places are revealed": {other: dealt,
-			then: func(d *dealer.Dealer, id uint64) (any, error) {
-				a, err := d.Reveal(t.Context(), me, id, api.RevealRequest{Places: []int{3}})
-				return a.Cards, err
-			}},
-		"a close shows them": {other: dealt,
-			then: func(d *dealer.Dealer, id uint64) (any, error) {
-				req := ended
-				req.Reveal = []int{3}
-				a, err := d.Close(t.Context(), me, id, req)
-				if err != nil {
-					return nil, err
-				}
-				return a.Reveal.Cards, nil
-			}},
+		"a deal goes on": {other: dealt, then: func(d *dealer.Dealer, id uint64) (any, error) {
+			a, err := d.Deal(t.Context(), me, id, next)
+			return a.Cards, err
+		}},
+		"a deal is repeated": {other: dealt, then: func(d *dealer.Dealer, id uint64) (any, error) {
+			a, err := d.Deal(t.Context(), me, id, hand)
+			return []any{a.Cards, a.Repeated}, err
+		}},
+		"places are revealed": {other: dealt, then: func(d *dealer.Dealer, id uint64) (any, error) {
+			a, err := d.Reveal(t.Context(), me, id, api.RevealRequest{Places: []int{3}})
+			return a.Cards, err
+		}},
+		"a close shows them": {other: dealt, then: func(d *dealer.Dealer, id uint64) (any, error) {
+			req := ended
+			req.Reveal = []int{3}
+			a, err := d.Close(t.Context(), me, id, req)
+			if err != nil {
+				return nil, err
+			}
+			return a.Reveal.Cards, nil
+		}},
 		"a mix": {mixed: true, other: func(d *dealer.Dealer, id uint64) error {
 			values, _ := slots("t", 1)
 			_, err := d.Mix(t.Context(), me, id, api.MixRequest{Slots: values})
@@ -101,11 +97,10 @@ func TestRecentOfTwo(t *testing.T) {
 		"a close": {other: func(d *dealer.Dealer, id uint64) error {
 			_, err := d.Close(t.Context(), me, id, ended)
 			return err
-		},
-			then: func(d *dealer.Dealer, id uint64) (any, error) {
-				a, err := d.Close(t.Context(), me, id, ended)
-				return []any{a.Tape, a.Repeated}, err
-			}},
+		}, then: func(d *dealer.Dealer, id uint64) (any, error) {
+			a, err := d.Close(t.Context(), me, id, ended)
+			return []any{a.Tape, a.Repeated}, err
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tb := newTableWith(t, setting{modes: allModes})

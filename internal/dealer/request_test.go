@@ -28,15 +28,13 @@ func TestEveryMemberCounts(t *testing.T) {
 		cards := func(change func(r *api.ShuffleRequest)) {
 			req := api.ShuffleRequest{Table: "t", Deck: "standard-52"}
 			change(&req)
-			asks = append(asks, func(key string) (api.Shuffle,
-				error) {
+			asks = append(asks, func(key string) (api.Shuffle, error) {
 				return tb.Shuffle(t.Context(), as("tester"), key, req)
 			})
 		}
 		draws := func(req api.DrawsRequest) {
 			req.Table = "t"
-			asks = append(asks, func(key string) (api.Shuffle,
-				error) {
+			asks = append(asks, func(key string) (api.Shuffle, error) {
 				return tb.Draws(t.Context(), as("tester"), key, req)
 			})
 		}

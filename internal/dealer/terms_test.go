@@ -123,8 +123,7 @@ func TestTermsAltered(t *testing.T) {
 	bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
 	_, err = tb.Shuffle(t.Context(), as("tester"), "k",
 		api.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
-	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrFrozen) ||
-		stops.Of(err) != stops.Altered {
+	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrFrozen) || stops.Of(err) != stops.Altered {
 		t.Errorf("%v", err)
 	}
 	tb.commit("another", api.ShuffleRequest{Table: "t", Deck: "standard-52"})

@@ -263,8 +263,7 @@ func TestNothingIsTold(t *testing.T) {
 	_, short := NewAuditor(typed(2, private[:31]))
 	_, long := Seal(a.Public(), "", 1, [32]byte{}, tape)
 	said := fmt.Sprintf("%v %+v %#v %v %+v %#v %v %+v %#v %v %v", a, a, a, *a.key, *a.key, *a.key, o, o, o, short, long)
-	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure,
-		"tape": tape} {
+	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure, "tape": tape} {
 		head := secret[:16]
 		for _, form := range []string{string(head), hex.EncodeToString(head),
 			base64.StdEncoding.EncodeToString(head)[:20],
@@ -273,34 +272,6 @@ func TestNothingIsTold(t *testing.T) {
 			if strings.Contains(said, form) {
 				t.Errorf("the %s key is told", what)
 			}
-		}
-	}
-}
-
-func BenchmarkSeal(b *testing.B) {
-	tape := bytesOf("tape", 129)
-	for name, kind := range map[string]byte{"P-256": audit.KeyP256, "hybrid": audit.KeyHybrid} {
-		public := auditorOf(b, kind, "auditor 1").Public()
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := Seal(public, origin, 1, [32]byte{}, tape); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkOpen(b *testing.B) {
-	public, tape := newAuditor(b, "auditor 1").Public(), bytesOf("tape", 129)
-	sealed, err := Seal(public, origin, 1, [32]byte{}, tape)
-	if err != nil {
-		b.Fatal(err)
-	}
-	k := newAuditor(b, "auditor 1").key
-	for b.Loop() {
-		if _, err := (&Opener{k}).Open(origin, 1, [32]byte{}, sealed); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 )
 
+// tape52 is the tape of a 52-card deck in bytes.
+const tape52 = 129
+
 func TestClear(t *testing.T) {
 	r := scripted(good, stuck, good)
 	s, causes := from(t, r)

@@ -192,8 +192,7 @@ func TestFaultAtStart(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			var causes []Cause
-			s, err := NewFrom(scripted(f.read, good),
-				Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
+			s, err := NewFrom(scripted(f.read, good), Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
 			if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), f.atNew.String()) {
 				t.Fatalf("error %v, want ErrLatched naming %v", err, f.atNew)
 			}

@@ -200,31 +200,26 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 		add("a commit", func(r store.Raw) bool { c, ok := entry(r).(*audit.Commit); return ok && !c.Context.IsDraw() })
 		add("a child", func(r store.Raw) bool {
 			c, ok := entry(r).(*audit.Commit)
-			return ok &&
-				c.Context.Parent != nil
+			return ok && c.Context.Parent != nil
 		})
 		add("a commit in the tail", func(r store.Raw) bool {
 			_, ok := entry(r).(*audit.Commit)
-			return ok &&
-				number(r, "idx") >= 256
+			return ok && number(r, "idx") >= 256
 		})
 		add("a mix", func(r store.Raw) bool { _, ok := entry(r).(*audit.Mix); return ok })
 		add("a deal", func(r store.Raw) bool { _, ok := entry(r).(*audit.Deal); return ok })
 		add("a deal by two", func(r store.Raw) bool { d, ok := entry(r).(*audit.Deal); return ok && d.Blind != nil })
 		add("a deal in the tail", func(r store.Raw) bool {
 			_, ok := entry(r).(*audit.Deal)
-			return ok &&
-				number(r, "idx") >= 256
+			return ok && number(r, "idx") >= 256
 		})
 		add("a public close", func(r store.Raw) bool {
 			c, ok := entry(r).(*audit.Close)
-			return ok &&
-				c.Form == audit.FormTape
+			return ok && c.Form == audit.FormTape
 		})
 		add("a sealed close", func(r store.Raw) bool {
 			c, ok := entry(r).(*audit.Close)
-			return ok &&
-				c.Form == audit.FormSealed
+			return ok && c.Form == audit.FormSealed
 		})
 		add("a key", func(r store.Raw) bool { _, ok := entry(r).(*audit.Key); return ok && number(r, "idx") > 9 })
 		add("an event", func(r store.Raw) bool { _, ok := entry(r).(*audit.Event); return ok && number(r, "idx") > 9 })
@@ -233,8 +228,7 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 		add("the first", func(r store.Raw) bool { return true })
 		add("in the middle", func(r store.Raw) bool { return number(r, "size") > 30 })
 		add("of a rotation", func(r store.Raw) bool {
-			b,
-				_ := r.Bytes("checkpoint")
+			b, _ := r.Bytes("checkpoint")
 			return bytes.Count(b, []byte("\n— ")) == 2
 		})
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })

@@ -84,8 +84,7 @@ func valid(chains [][]*x509.Certificate, now time.Time) bool {
 // check returns the caller with the credential id, whose secret has the hash. Another daemon
 // may have created an id that memory does not know a moment ago, so the store is asked. That
 // counts against the caller's address, as does any credential that does not hold.
-func (s *Server) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller,
-	error) {
+func (s *Server) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller, error) {
 	c, err := l.Log.Credential(ctx, id, false)
 	holds := err == nil && opens(c, hash)
 	if !holds && !errors.Is(err, ledger.ErrUnavailable) {

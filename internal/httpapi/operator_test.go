@@ -101,8 +101,9 @@ func TestOperatorHosts(t *testing.T) {
 	s.api.cfg.OperatorHosts = []string{"ops.example.com", "Desk.Example.com"}
 	for host, want := range map[string]int{
 		"127.0.0.1:9090": 200, "[::1]:9090": 200, "::1": 200, "10.0.0.7": 200, "localhost:9090": 200, "localhost": 200,
-		"ops.example.com": 200, "ops.example.com:9090": 200, "": 200, "desk.example.com": 200, "DESK.example.com:1": 200,
-		"evil.example.com": 403, "evil.example.com:9090": 403, "ops.example.com.evil.example.com": 403,
+		"ops.example.com": 200, "ops.example.com:9090": 200, "": 200, "desk.example.com": 200,
+		"DESK.example.com:1": 200, "evil.example.com": 403,
+		"evil.example.com:9090": 403, "ops.example.com.evil.example.com": 403,
 		"127.0.0.1.evil.example.com": 403, "localhost.evil.example.com:9090": 403,
 	} {
 		for _, path := range []string{"/readyz", "/metrics", "/console", "/v1/main/tables"} {

@@ -117,8 +117,7 @@ func (h *hunt) everyState() map[string]work {
 	for state, who := range map[string]audit.Disclosure{"child": audit.DisclosurePublic,
 		"child for auditors": audit.DisclosureAuditor} {
 		above := deal(commit("parent of the "+state, "k-"+who.String(), api.ShuffleRequest{Disclosure: who}))
-		deal(commit(state, "k-"+who.String(),
-			api.ShuffleRequest{Parent: &api.Parent{ID: above}, Disclosure: who}))
+		deal(commit(state, "k-"+who.String(), api.ShuffleRequest{Parent: &api.Parent{ID: above}, Disclosure: who}))
 	}
 	draw, err := d.Draws(t.Context(), h.s.house(), "draw",
 		api.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})

@@ -94,8 +94,7 @@ func TestQuorumOfTheNewest(t *testing.T) {
 		{"another", inspecttest.Policy(true, 1, "x1"), []string{"quorum"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			wantFaults(t, inspectDir(t, l.Dir, Options{Policy: test.policy}),
-				test.want)
+			wantFaults(t, inspectDir(t, l.Dir, Options{Policy: test.policy}), test.want)
 		})
 	}
 }

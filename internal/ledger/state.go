@@ -230,8 +230,7 @@ type TableQuery struct {
 
 // Tables returns tables by name, as of the first size entries of the store or of more, and the name after which the
 // next page begins, "" if there is none. Entries that another daemon wrote are folded first.
-func (l *Core) Tables(ctx context.Context, size uint64, q TableQuery) (page []rules.TableRef, next string,
-	err error) {
+func (l *Core) Tables(ctx context.Context, size uint64, q TableQuery) (page []rules.TableRef, next string, err error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, "", err
 	}

@@ -136,8 +136,7 @@ func fixedVariance(n, m int) float64 {
 // two parts of the table: what is symmetric and what is antisymmetric, off the diagonal and without the effects of rows
 // and columns, which position × type sees. The multiples are the variance of Σ w(a,b)·cell(a,b) for a w of that part,
 // from one pair, two pairs that share a card and two that do not.
-func successors(follow *[columns]row, outcomes float64, n, m, types int) (even, odd float64,
-	dfEven, dfOdd int) {
+func successors(follow *[columns]row, outcomes float64, n, m, types int) (even, odd float64, dfEven, dfOdd int) {
 	size := float64(types)
 	at := func(a, b int) (s, d float64) {
 		x, y := float64(follow[a][b]), float64(follow[b][a])

@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"context"
-	"encoding/binary"
 	"flag"
 	"math"
 	"math/rand/v2"
@@ -795,16 +794,5 @@ func BenchmarkWatch(b *testing.B) {
 				}
 			})
 		})
-	}
-}
-
-func BenchmarkTurn(b *testing.B) {
-	m := newStand(1, 0)
-	var raw [8]byte
-	binary.BigEndian.PutUint64(raw[:], 1)
-	out := orderOf52()
-	for b.Loop() {
-		m.Watch(whole(52), out)
-		m.Turn(noon)
 	}
 }

@@ -343,8 +343,7 @@ func read(c ledger.CommitEntry) (r ledger.Recalled, err error) {
 
 // Overdue counts the requests of regulators and administrators that Drop would remove from a ledger.
 // keep is how long they are kept; 0: for ever.
-func Overdue(ctx context.Context, s ledger.Store, id ledger.ID, keep time.Duration, now time.Time) (n int,
-	err error) {
+func Overdue(ctx context.Context, s ledger.Store, id ledger.ID, keep time.Duration, now time.Time) (n int, err error) {
 	if before, ok := past(keep, now); ok {
 		if n, err = s.CountAccess(ctx, id, before); err != nil {
 			return 0, fmt.Errorf("counting the requests of regulators and administrators: %w", err)
@@ -358,8 +357,7 @@ const dropAtOnce = 5000
 
 // Drop removes the requests of regulators and administrators that are older than keep from a ledger,
 // in small transactions; none if keep is 0. It returns how many it removed, also with an error.
-func Drop(ctx context.Context, s ledger.Store, id ledger.ID, keep time.Duration, now time.Time) (all int,
-	err error) {
+func Drop(ctx context.Context, s ledger.Store, id ledger.ID, keep time.Duration, now time.Time) (all int, err error) {
 	before, ok := past(keep, now)
 	for ok {
 		n, err := s.DropAccess(ctx, id, before, dropAtOnce)

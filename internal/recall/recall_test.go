@@ -440,8 +440,7 @@ func TestAtOnce(t *testing.T) {
 		}
 		stop()
 		daemons.Wait()
-		if diff := cmp.Diff(b.all, find(t, newFinder(b, stores[1], 0),
-			ledger.RecallQuery{Limit: 1000})); diff != "" {
+		if diff := cmp.Diff(b.all, find(t, newFinder(b, stores[1], 0), ledger.RecallQuery{Limit: 1000})); diff != "" {
 			t.Errorf("in the end:\n%s", diff)
 		}
 	})

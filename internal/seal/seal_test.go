@@ -294,16 +294,6 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-func BenchmarkSeal52(b *testing.B) {
-	r, tape := testRing(b, testKey(b, 1)), testTape(129)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.Seal(origin, [32]byte{1}, tape); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func ExampleKeyring() {
 	secret := []byte("32 bytes that nobody else knows.")
 	key, err := NewKey(secret)

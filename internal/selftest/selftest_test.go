@@ -81,14 +81,3 @@ func BenchmarkRun(b *testing.B) {
 		Run()
 	}
 }
-
-// BenchmarkTests shows where the time goes.
-func BenchmarkTests(b *testing.B) {
-	for _, t := range tests {
-		b.Run(t.name, func(b *testing.B) {
-			for b.Loop() {
-				t.result()
-			}
-		})
-	}
-}

@@ -190,8 +190,7 @@ func commitFields() map[string]func(*audit.Commit) {
 		"take":       func(c *audit.Commit) { c.Context.Recipe.Take-- },
 		"kind":       func(c *audit.Commit) { *c.Context = *drawsInstead(c.Context) },
 		"parent": func(c *audit.Commit) {
-			c.Context.Parent = &audit.Parent{ID: 1,
-				Positions: []uint16{0, 1, 2, 3, 4, 5}}
+			c.Context.Parent = &audit.Parent{ID: 1, Positions: []uint16{0, 1, 2, 3, 4, 5}}
 		},
 		"plan-slot":    func(c *audit.Commit) { c.Context.Plan[1].Slot[31] ^= 1 },
 		"plan-chain":   func(c *audit.Commit) { c.Context.Plan[2].Chain[0] ^= 1 },

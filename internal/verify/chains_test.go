@@ -109,11 +109,10 @@ func wrongChains(b *badAdder) {
 	of(stepEntries, "dealt", "a deal of what was continued", func(hand, _ *game) { hand.deal(board(1)) })
 	of(stepEntries, "taken-over", "a takeover of what was continued",
 		func(hand, _ *game) { hand.takeOver("second", audit.ExtentPlay) })
-	of(stepEntries, "closed", "a second close",
-		func(hand, stub *game) {
-			stub.h.addBytes(seeded("another entry", 20))
-			hand.close(audit.OutcomeCompleted, 0)
-		})
+	of(stepEntries, "closed", "a second close", func(hand, stub *game) {
+		stub.h.addBytes(seeded("another entry", 20))
+		hand.close(audit.OutcomeCompleted, 0)
+	})
 	b.cheat(stepEntries, "chain-disclosed-open", "a disclosure of what is open",
 		func(h *house) *game { return h.commitTo(h.cards(sixCards), sixCards).deal(board(1)).disclose() })
 	b.cheat(stepEntries, "chain-disclosed-closed", "a disclosure of what disclosed its tape", func(h *house) *game {

@@ -413,8 +413,7 @@ var tooMuch = []kind{
 	}, nil},
 	{"entry-48001", "an entry beyond its limit", stepFormat, func(v victim) []byte {
 		return v.rewritten(func(r *audit.Receipt) {
-			r.Entry = append(r.Entry,
-				make([]byte, audit.MaxEntry+1-len(r.Entry))...)
+			r.Entry = append(r.Entry, make([]byte, audit.MaxEntry+1-len(r.Entry))...)
 		})
 	}, nil},
 	{"entry-20-mib", "an entry of 20 MiB", stepFormat, func(v victim) []byte {
@@ -557,20 +556,17 @@ var exchanged = []kind{
 	}, nil},
 	{"signature-bit", "one bit of the signature", stepSignature, func(v victim) []byte {
 		return v.reheaded(func(r *audit.Receipt) {
-			r.Checkpoint = resigned(r.Checkpoint,
-				func(b []byte) { b[4] ^= 1 })
+			r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[4] ^= 1 })
 		})
 	}, nil},
 	{"signature-key-id", "the signature under another key's id", stepSignature, func(v victim) []byte {
 		return v.reheaded(func(r *audit.Receipt) {
-			r.Checkpoint = resigned(r.Checkpoint,
-				func(b []byte) { b[0] ^= 1 })
+			r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[0] ^= 1 })
 		})
 	}, nil},
 	{"signature-zero", "a signature of zeros", stepSignature, func(v victim) []byte {
 		return v.reheaded(func(r *audit.Receipt) {
-			r.Checkpoint = resigned(r.Checkpoint,
-				func(b []byte) { clear(b[4:]) })
+			r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { clear(b[4:]) })
 		})
 	}, nil},
 	{"impostor", "signed by another key of the same name", stepSignature, func(v victim) []byte {
@@ -581,8 +577,7 @@ var exchanged = []kind{
 	}, nil},
 	{"origin-line", "another origin in the checkpoint", stepFormat, func(v victim) []byte {
 		return v.reheaded(func(r *audit.Receipt) {
-			r.Checkpoint = bytes.Replace(r.Checkpoint, []byte("main"),
-				[]byte("mine"), 1)
+			r.Checkpoint = bytes.Replace(r.Checkpoint, []byte("main"), []byte("mine"), 1)
 		})
 	}, nil},
 	{"origin-everywhere", "another origin in checkpoints and signatures", stepSignature, func(v victim) []byte {
@@ -716,21 +711,18 @@ var forgedCards = []kind{
 	}, nil},
 	{"card-name", "another name", stepOpenings,
 		func(v victim) []byte { return v.open(func(c *openings.Card, _ []openings.Card) { c.Card = "Joker" }) }, nil},
-	{"card-salt", "another card's salt", stepOpenings,
-		func(v victim) []byte {
-			return v.open(func(c *openings.Card, all []openings.Card) { c.Salt = all[1].Salt })
-		}, nil},
+	{"card-salt", "another card's salt", stepOpenings, func(v victim) []byte {
+		return v.open(func(c *openings.Card, all []openings.Card) { c.Salt = all[1].Salt })
+	}, nil},
 	{"card-proof", "another card's proof", stepOpenings, func(v victim) []byte {
-		return v.open(func(c *openings.Card,
-			all []openings.Card) {
+		return v.open(func(c *openings.Card, all []openings.Card) {
 			c.Proof = slices.Clone(all[1].Proof)
 			slices.Reverse(c.Proof)
 		})
 	}, nil},
-	{"card-proof-none", "no proof", stepOpenings,
-		func(v victim) []byte {
-			return v.open(func(c *openings.Card, _ []openings.Card) { c.Proof = []string{} })
-		}, nil},
+	{"card-proof-none", "no proof", stepOpenings, func(v victim) []byte {
+		return v.open(func(c *openings.Card, _ []openings.Card) { c.Proof = []string{} })
+	}, nil},
 	{"card-node-as-leaf", "an opening from one level higher", stepOpenings, func(v victim) []byte {
 		return v.open(func(c *openings.Card, _ []openings.Card) { c.Proof = c.Proof[1:] })
 	}, nil},
@@ -760,8 +752,7 @@ var forgedCards = []kind{
 		}
 		return v.edited(func(f *openings.Transcript) {
 			f.Deck = slices.Clone(f.Deck)
-			f.Deck[0], f.Deck[1] = f.Deck[1],
-				f.Deck[0]
+			f.Deck[0], f.Deck[1] = f.Deck[1], f.Deck[0]
 		})
 	}, nil},
 	{"deck-shorter", "a name left out of the deck", stepDeck, func(v victim) []byte {
@@ -828,16 +819,14 @@ var forgedLedgers = []kind{
 		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Checkpoint = 1000 }) }, nil},
 	{"expired-early", "expired before its time", stepLegality,
 		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeExpired }) }, nil},
-	{"continued-alone", "continued in nothing", stepLegality,
-		func(v victim) []byte {
-			return v.close(func(c *audit.Close) {
-				c.Outcome, c.Form, c.Tape, c.Key = audit.OutcomeContinued, audit.FormNone, nil, 0
-			})
-		}, nil},
+	{"continued-alone", "continued in nothing", stepLegality, func(v victim) []byte {
+		return v.close(func(c *audit.Close) {
+			c.Outcome, c.Form, c.Tape, c.Key = audit.OutcomeContinued, audit.FormNone, nil, 0
+		})
+	}, nil},
 	{"sealed-for-public", "a sealed tape where it goes to everybody", stepLegality, func(v victim) []byte {
 		return v.close(func(c *audit.Close) {
-			c.Form, c.Key, c.Tape = audit.FormSealed, 2,
-				make([]byte, len(c.Tape)+81)
+			c.Form, c.Key, c.Tape = audit.FormSealed, 2, make([]byte, len(c.Tape)+81)
 		})
 	}, nil},
 	{"tape-short", "a tape that is a byte short", stepLegality,

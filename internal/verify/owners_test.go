@@ -53,8 +53,7 @@ func takenFiles(t testing.TB, add adder) {
 	h := open(t, func(g *audit.Genesis) { g.Extensions = []audit.Extension{{Code: 140}} })
 	ctx := h.cards(sixCards)
 	ctx.Extensions = []audit.Extension{{Code: 150, Value: []byte{1}}}
-	g = h.commitTo(ctx, sixCards, func(c *audit.Commit,
-		_ *game) {
+	g = h.commitTo(ctx, sixCards, func(c *audit.Commit, _ *game) {
 		c.Extensions = []audit.Extension{{Code: 160}}
 	}).deal(board(1))
 	add("passed-over-commit", "extensions of genesis, context and commit that are not critical and not known",

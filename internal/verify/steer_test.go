@@ -165,11 +165,10 @@ func otherEntries() []aMove {
 			entries: func(g *game) []audit.Body { return []audit.Body{deal(g), mix(g)} }},
 		{name: "mixed twice", rule: audit.RuleMix, step: stepEntries,
 			entries: func(g *game) []audit.Body { return []audit.Body{mix(g), mix(g), deal(g)} }},
-		{name: "a place skipped", rule: audit.RulePlace, step: stepLegality,
-			entries: func(g *game) []audit.Body {
-				return []audit.Body{mix(g), &audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, First: 1,
-					Runs: []audit.Run{board(1)}}}
-			}},
+		{name: "a place skipped", rule: audit.RulePlace, step: stepLegality, entries: func(g *game) []audit.Body {
+			return []audit.Body{mix(g), &audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, First: 1,
+				Runs: []audit.Run{board(1)}}}
+		}},
 		{name: "void before the mix", ends: "void", entries: func(g *game) []audit.Body {
 			return []audit.Body{closing(g, audit.OutcomeVoid, audit.ReasonMixFailed)}
 		}},

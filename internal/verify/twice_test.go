@@ -46,12 +46,10 @@ var inText = []struct {
 	{"end", func(_ *player, s string) string { return s + "x" }},
 	{"empty entry", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry = nil }) }},
 	{"later entry", func(p *player, s string) string {
-		return reread(p, s,
-			func(r *audit.Receipt) { r.Entry[0] = 2 })
+		return reread(p, s, func(r *audit.Receipt) { r.Entry[0] = 2 })
 	}},
 	{"later type", func(p *player, s string) string {
-		return reread(p, s,
-			func(r *audit.Receipt) { r.Entry[1] = 15 })
+		return reread(p, s, func(r *audit.Receipt) { r.Entry[1] = 15 })
 	}},
 	{"byte", func(p *player, s string) string {
 		return reread(p, s, func(r *audit.Receipt) { r.Entry[p.IntN(len(r.Entry))] = byte(p.IntN(12)) })
@@ -75,8 +73,7 @@ var inText = []struct {
 		})
 	}},
 	{"origin", func(p *player, s string) string {
-		return strings.ReplaceAll(s, "example.com/main",
-			"example.com/mine")
+		return strings.ReplaceAll(s, "example.com/main", "example.com/mine")
 	}},
 	{"signature", func(p *player, s string) string {
 		return reread(p, s, func(r *audit.Receipt) {
@@ -161,11 +158,9 @@ func wrongs() (all []wrong) {
 	card("proof", func(p *player, c *openings.Card) {
 		c.Proof = append(slices.Clone(c.Proof), pick(p, "", c.Salt, base64.StdEncoding.EncodeToString([]byte("short"))))
 	})
-	return append(all,
-		wrong{"id", func(p *player, f *openings.Transcript) {
-			f.ID = pick[uint64](p, 0, 1, f.ID+1,
-				audit.MaxInteger+1)
-		}},
+	return append(all, wrong{"id", func(p *player, f *openings.Transcript) {
+		f.ID = pick[uint64](p, 0, 1, f.ID+1, audit.MaxInteger+1)
+	}},
 		wrong{"recipient", func(p *player, f *openings.Transcript) { f.Recipient = pick(p, "", "seat-2", "no name") }},
 		wrong{"no deck", func(_ *player, f *openings.Transcript) { f.Deck = nil }},
 		wrong{"no cards", func(_ *player, f *openings.Transcript) { f.Cards = []openings.Card{} }},

@@ -224,8 +224,7 @@ func TestClientReadsNoMore(t *testing.T) {
 	endless := new(endless)
 	c := against(t, func(http.ResponseWriter, *http.Request) {})
 	c.HTTP = &http.Client{Transport: endless}
-	if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil ||
-		errors.Is(err, gateway.ErrRefused) {
+	if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil || errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("endless: %v", err)
 	}
 	if endless.n > 1<<17 {

@@ -147,12 +147,10 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 	}
 	for i := range tree.Open(p).Proof {
 		damage[fmt.Sprintf("path hash %d changed", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof[i][i] ^= 0x80 }
-		damage[fmt.Sprintf("path hash %d missing", i)] = func(o *Opening,
-			_ *tlog.Hash) {
+		damage[fmt.Sprintf("path hash %d missing", i)] = func(o *Opening, _ *tlog.Hash) {
 			o.Proof = slices.Delete(o.Proof, i, i+1)
 		}
-		damage[fmt.Sprintf("path hash %d twice", i)] = func(o *Opening,
-			_ *tlog.Hash) {
+		damage[fmt.Sprintf("path hash %d twice", i)] = func(o *Opening, _ *tlog.Hash) {
 			o.Proof = slices.Insert(o.Proof, i, o.Proof[i])
 		}
 		if i > 0 {
@@ -274,19 +272,4 @@ func (r storedHashes) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 		out[i] = r[x]
 	}
 	return out, nil
-}
-
-func BenchmarkDeckRoot(b *testing.B) {
-	r := shuffle.Recipe{Cards: 52, Take: 52}
-	tape := spec.BytesOf("tape", r.TapeLen())
-	out, err := r.Run(tape)
-	if err != nil {
-		b.Fatal(err)
-	}
-	commitment := [32]byte(spec.BytesOf("commitment", 32))
-	context := spec.BytesOf("context", 200)
-	b.ReportAllocs()
-	for b.Loop() {
-		DeckRoot(commitment, context, tape, out.Values)
-	}
 }

@@ -650,8 +650,7 @@ func (a attempts) event() *audit.Event {
 		e.Kind = audit.EventLatchClear
 	}
 	set := all(a.m, func(e *audit.Event) bool {
-		return e.Kind == audit.EventKillSet && a.m.killed(e.Scope, e.Name,
-			e.Deck)
+		return e.Kind == audit.EventKillSet && a.m.killed(e.Scope, e.Name, e.Deck)
 	})
 	if len(set) > 0 && a.pick(0, 2) > 0 {
 		clear := *a.m[set[0]].Body.(*audit.Event)

@@ -535,15 +535,12 @@ func (c legalityCases) administrators() {
 	weak := append(spec.Hexed{1, 1}, make(spec.Hexed, 31)...)
 	c.add("key", "genesis: an administrator's key of small order", "key", empty,
 		spec.NewStory(func(g *spec.Genesis) { g.Admins = []spec.Admin{{Name: "a", Key: weak}} }).Entries[0])
-	c.add("key", "genesis: an administrator has the signing key", "key", empty,
-		spec.NewStory(func(g *spec.Genesis) {
-			g.Admins = []spec.Admin{{Name: "a",
-				Key: spec.SigningKey("1")}}
-		}).Entries[0])
+	c.add("key", "genesis: an administrator has the signing key", "key", empty, spec.NewStory(func(g *spec.Genesis) {
+		g.Admins = []spec.Admin{{Name: "a", Key: spec.SigningKey("1")}}
+	}).Entries[0])
 	c.add("key", "two rules: genesis: a policy that cannot be read, and one administrator in production", "key", empty,
 		spec.NewStory(spec.Production, func(g *spec.Genesis) {
-			g.Admins, g.Policy = spec.Admins("alice"),
-				"two of three\n"
+			g.Admins, g.Policy = spec.Admins("alice"), "two of three\n"
 		}).Entries[0])
 
 	s := spec.NewStory(func(g *spec.Genesis) { g.Admins = spec.Admins("alice", "bob") })

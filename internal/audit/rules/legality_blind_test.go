@@ -232,8 +232,7 @@ func (c legalityCases) ordersForLedgers() {
 	add("with an ask key", "co_dealer", asking(order()))
 	add("with an end_at", "co_dealer", order(func(c *spec.Context) { c.EndAt = spec.EndAt{Form: 1, Place: 3} }))
 	add("with a drawn end_at", "co_dealer", order(func(c *spec.Context) {
-		c.EndAt = spec.EndAt{Form: 2, Lo: 1,
-			Hi: 3}
+		c.EndAt = spec.EndAt{Form: 2, Lo: 1, Hi: 3}
 	}))
 	add("with terms", "co_dealer", order(func(c *spec.Context) {
 		c.Terms = &spec.Terms{Kind: 2, Hash: spec.BytesOf("pays", 32)}
@@ -472,10 +471,9 @@ func (c legalityCases) orderCloses() {
 		add("expired, behind the shuffle", holds, late(s.Close(id, 5, follows)))
 		add("tape_lost, behind nothing", holds, s.Close(id, 4, spec.TapeLost))
 		add("void for co_dealer", "co_dealer", s.Close(id, 4, spec.Void(11), follows))
-		add("void, with what was not played", "co_dealer", s.Close(id, 4, spec.Void(4), follows,
-			func(c *spec.Close) {
-				c.Blind = &spec.Blind{Deal: spec.ForeignDeal, Head: spec.ForeignHead, Values: []uint32{1}}
-			}))
+		add("void, with what was not played", "co_dealer", s.Close(id, 4, spec.Void(4), follows, func(c *spec.Close) {
+			c.Blind = &spec.Blind{Deal: spec.ForeignDeal, Head: spec.ForeignHead, Values: []uint32{1}}
+		}))
 		s.Then(s.Deal(id, 0, 0, spec.Runs(seats(2)), askedFor))
 	}
 }

@@ -422,10 +422,8 @@ func (m model) begun(id uint64) bool {
 	}
 	_, ok := m[id].Body.(*audit.Commit)
 	return ok && !any1(m, func(c *audit.Close) bool {
-		return c.Shuffle == id &&
-			c.Outcome != audit.OutcomeContinued
-	}) &&
-		!any1(m, func(d *audit.DisclosureEntry) bool { return d.Shuffle == id })
+		return c.Shuffle == id && c.Outcome != audit.OutcomeContinued
+	}) && !any1(m, func(d *audit.DisclosureEntry) bool { return d.Shuffle == id })
 }
 
 // live returns the ids of shuffles whose tapes are not disclosed.

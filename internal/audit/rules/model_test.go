@@ -212,10 +212,9 @@ func quicknet() (h [32]byte) {
 
 func (m model) commitRule(c *audit.Commit, e audit.Entry) string {
 	ctx, g, now := c.Context, m.genesis(), e.Time
-	return first(
-		"origin", func() bool {
-			return ctx.Origin != g.Origin || ctx.Genesis != m.genesisHash() || ctx.Production != g.Production
-		},
+	return first("origin", func() bool {
+		return ctx.Origin != g.Origin || ctx.Genesis != m.genesisHash() || ctx.Production != g.Production
+	},
 		"instance", func() bool { return !m.started(c.Instance) },
 		"latch", m.latched,
 		"kill", func() bool {
@@ -552,8 +551,7 @@ func (m model) keyRule(k *audit.Key) string {
 	}, "co_dealer", func() bool {
 		return k.Subject == audit.SubjectCoDealer && m.badPin(k) ||
 			k.Subject == audit.SubjectSigning && m.mingled(m.pinned(), [][32]byte{audit.KeyID(k.Public)})
-	},
-		"administrators", func() bool { return m.badAdministrators(k) })
+	}, "administrators", func() bool { return m.badAdministrators(k) })
 }
 
 func (m model) genesisRule(g *audit.Genesis) string {
@@ -655,10 +653,9 @@ func (m model) policy() []byte {
 
 func (m model) eventRule(e *audit.Event) string {
 	open, _ := m.table(e.Name)
-	return first(
-		"table", func() bool {
-			return e.Kind == audit.EventTableOpen && open || e.Kind == audit.EventTableClose && !open
-		},
+	return first("table", func() bool {
+		return e.Kind == audit.EventTableOpen && open || e.Kind == audit.EventTableClose && !open
+	},
 		"kill", func() bool {
 			return (e.Kind == audit.EventKillSet || e.Kind == audit.EventKillClear) &&
 				m.killed(e.Scope, e.Name, e.Deck) == (e.Kind == audit.EventKillSet)

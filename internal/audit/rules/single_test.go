@@ -157,15 +157,14 @@ func TestCheckShuffle(t *testing.T) {
 				Body: &audit.Takeover{Shuffle: aloneID, Extent: audit.ExtentClose, Reason: "r"}}})
 		}, by(dealer2, 4))},
 		"in production, where a takeover to play needs an act that the file does not hold": {"",
-			list(taken(audit.ExtentPlay),
-				by(dealer2, 3, 4), func(e []rules.Placed) []rules.Placed {
-					g := e[0].Entry.Body.(*audit.Genesis)
-					g.Production, commit(e).Context.Production = true, true
-					g.Administrators = []audit.Administrator{{Name: "a", Key: seedKey}, {Name: "b", Key: otherKey}}
-					g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
-						audit.ActTwoPersons, audit.ActCoDealer}
-					return e
-				})},
+			list(taken(audit.ExtentPlay), by(dealer2, 3, 4), func(e []rules.Placed) []rules.Placed {
+				g := e[0].Entry.Body.(*audit.Genesis)
+				g.Production, commit(e).Context.Production = true, true
+				g.Administrators = []audit.Administrator{{Name: "a", Key: seedKey}, {Name: "b", Key: otherKey}}
+				g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
+					audit.ActTwoPersons, audit.ActCoDealer}
+				return e
+			})},
 		"in production without administrators": {audit.RuleAdmins, list(func(e []rules.Placed) []rules.Placed {
 			e[0].Entry.Body.(*audit.Genesis).Production, commit(e).Context.Production = true, true
 			return e

@@ -141,37 +141,3 @@ func BenchmarkOpenShuffles(b *testing.B) {
 		b.ReportMetric((busy-idle)*1000, "ms/collection")
 	}
 }
-
-// BenchmarkApply folds in the three entries of most shuffles, with openBench open.
-func BenchmarkApply(b *testing.B) {
-	s := crowded(b)
-	deal := func(id uint64) audit.Body {
-		return &audit.Deal{Shuffle: id, Checkpoint: id + 1,
-			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
-	}
-	end := func(id uint64) audit.Body {
-		return &audit.Close{Shuffle: id, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: make([]byte,
-			find(s, id).tapeLen)}
-	}
-	for _, timed := range []audit.Type{audit.TypeCommit, audit.TypeDeal, audit.TypeClose} {
-		b.Run(timed.String(), func(b *testing.B) {
-			b.ReportAllocs()
-			b.StopTimer()
-			step := func(entries []audit.Entry) {
-				if entries[0].Body.Type() == timed {
-					b.StartTimer()
-					defer b.StopTimer()
-				}
-				benchApply(b, s, entries)
-			}
-			for done := 0; done < b.N; done += tablesBench {
-				commits := benchCommits(b, s, "played")
-				commits = commits[:min(len(commits), b.N-done)]
-				step(commits)
-				step(benchPlays(s, commits, deal))
-				step(benchPlays(s, commits, end))
-				s.Commit()
-			}
-		})
-	}
-}

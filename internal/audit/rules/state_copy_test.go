@@ -183,29 +183,6 @@ func TestManyOpenShuffles(t *testing.T) {
 	}
 }
 
-// BenchmarkCopy is how long a copy holds up the state: at its beginning, with as many
-// tables as open shuffles, and for each piece.
-func BenchmarkCopy(b *testing.B) {
-	s := crowd(b, 100_000)
-	b.Run("begin", func(b *testing.B) {
-		for b.Loop() {
-			s.Copy()
-		}
-	})
-	b.Run("piece", func(b *testing.B) {
-		from, _ := s.Copy()
-		for b.Loop() {
-			piece, err := from.More(1024)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if len(piece) == 0 {
-				from, _ = s.Copy()
-			}
-		}
-	})
-}
-
 // richState is the state of the story that has everything.
 func richState(t testing.TB) *State {
 	t.Helper()

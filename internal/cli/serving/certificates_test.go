@@ -177,8 +177,8 @@ func TestConcernOfChain(t *testing.T) {
 	key := newKey(t, files.Key)
 	const day = 24 * time.Hour
 	for _, step := range []struct{ intermediate, after, warns, leaves time.Duration }{
-		{60 * day, 0, 0, 0}, {60 * day, 40 * day, 1, 0}, {60 * day, 60*day - 5*time.Minute, 1, 1}, {60 * day, 61 * day, 1, 1},
-		{-time.Minute, 0, 0, 0}, {-time.Minute, 80 * day, 1, 0},
+		{60 * day, 0, 0, 0}, {60 * day, 40 * day, 1, 0}, {60 * day, 60*day - 5*time.Minute, 1, 1},
+		{60 * day, 61 * day, 1, 1}, {-time.Minute, 0, 0, 0}, {-time.Minute, 80 * day, 1, 0},
 	} {
 		var chain []byte
 		for i, end := range []time.Duration{90 * day, step.intermediate} {

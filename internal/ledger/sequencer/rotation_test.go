@@ -209,8 +209,7 @@ func TestRotationOnTwoDaemons(t *testing.T) {
 		a := h.open(h.holding("mark", h.signer, next, last))
 		b := h.second(nil) // the old key only
 		c := h.second(func(c *ledger.Config) {
-			c.Mark, c.Signers = h.mark("mark3"),
-				[]note.Signer{h.signer, last}
+			c.Mark, c.Signers = h.mark("mark3"), []note.Signer{h.signer, last}
 		}) // old and last
 		h.must(b, propose(commit("b", 1)))
 		h.rotate(a, next)

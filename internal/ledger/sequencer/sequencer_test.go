@@ -502,18 +502,15 @@ func TestForgedHead(t *testing.T) {
 			"a shorter ledger": func(s ledger.Head) ledger.Head { s.Size--; return s },
 			"no checkpoint":    func(s ledger.Head) ledger.Head { s.Checkpoint = nil; return s },
 			"another key": func(s ledger.Head) ledger.Head {
-				s.Checkpoint = signed(other, s.Size,
-					s.Root)
+				s.Checkpoint = signed(other, s.Size, s.Root)
 				return s
 			},
 			"a checkpoint of less": func(s ledger.Head) ledger.Head {
-				s.Checkpoint = signed(h, s.Size-1,
-					s.Root)
+				s.Checkpoint = signed(h, s.Size-1, s.Root)
 				return s
 			},
 			"a checkpoint of other": func(s ledger.Head) ledger.Head {
-				s.Checkpoint = signed(h, s.Size,
-					[32]byte{1})
+				s.Checkpoint = signed(h, s.Size, [32]byte{1})
 				return s
 			},
 		} {

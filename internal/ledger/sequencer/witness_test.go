@@ -553,8 +553,7 @@ func TestLyingWitness(t *testing.T) {
 				waitFor(t, func() bool { return errors.Is(l.Ready(), ledger.ErrFrozen) })
 			} else {
 				waitFor(t, func() bool {
-					return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err),
-						"shows no checkpoint")
+					return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err), "shows no checkpoint")
 				})
 				if err := l.Ready(); err != nil {
 					t.Errorf("stopped by a lie: %v", err)

@@ -108,8 +108,7 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 		dsn := c.Database(t)
 		migrate(t, dsn)
 		return backend(t, dsn, func(t *testing.T) ledger.Store {
-			return open(t, through(dsn),
-				Options{Pooler: true})
+			return open(t, through(dsn), Options{Pooler: true})
 		})
 	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits",
 		"EntryAt")

@@ -212,8 +212,7 @@ func Examine(ctx context.Context, dsn string, o Options) (e Examined, err error)
 	}
 	defer conn.Close(context.Background())
 	row := conn.QueryRow(ctx, sqlExamine)
-	if err := row.Scan(&e.Version, &e.Number, &e.Clock, &e.Owns, &e.Changes, &e.Lacks, &e.Gone,
-		&e.Citus); err != nil {
+	if err := row.Scan(&e.Version, &e.Number, &e.Clock, &e.Owns, &e.Changes, &e.Lacks, &e.Gone, &e.Citus); err != nil {
 		return e, fmt.Errorf("asking for rights and guards: %w", clean(err))
 	}
 	return e, nil

@@ -258,8 +258,7 @@ func (r *Round) sign(head Head, quorums []*trust.Policy) {
 		}
 	}
 	r.Head.Checkpoint = b
-	r.Met = len(quorums) > 0 &&
-		!slices.ContainsFunc(quorums, func(p *trust.Policy) bool { return !p.Satisfied(b) })
+	r.Met = len(quorums) > 0 && !slices.ContainsFunc(quorums, func(p *trust.Policy) bool { return !p.Satisfied(b) })
 }
 
 // Confirms reports whether the witnesses confirm the stored log although they cosigned no head of this gateway, because

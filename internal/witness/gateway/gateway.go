@@ -85,8 +85,7 @@ type place struct{ name, url string }
 // New returns a gateway that works until running ends. reach returns a witness, given the lines that policies have for
 // it at one place. heard is called with every answer, one for each line, even after Cosign has returned. It is called
 // with the answers of one place one after another, and before Cosign counts an answer.
-func New(running context.Context, log Log, reach func([]trust.Witness) (Witness, error),
-	heard func(Answer)) *Gateway {
+func New(running context.Context, log Log, reach func([]trust.Witness) (Witness, error), heard func(Answer)) *Gateway {
 	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[place]*member)}
 }
 
