@@ -116,7 +116,7 @@ func TestNoGuards(t *testing.T) {
 		must(t, err)
 		return e
 	}
-	if got := examined().Gone; strings.Count(got, " of ") != 17 {
+	if got := examined().Gone; strings.Count(got, " of ") != 18 {
 		t.Errorf("guards that are gone: %s", got)
 	}
 	stop := storetest.Appending(t, open(t, dsn, Options{}), "main", "other")
