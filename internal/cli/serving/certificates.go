@@ -161,7 +161,7 @@ func (c *Certificates) stat() []fs.FileInfo {
 // reload reads the files, and uses them if they hold. If they do not hold it logs that once for each change: of
 // two files that belong together one is always written first.
 func (c *Certificates) reload(now time.Time) {
-	files := c.stat() // before they are read: one that is renamed meanwhile has changed
+	files := c.stat() // before they are read: one that is renamed in that time has changed
 	next, err := c.load(now)
 	if err != nil {
 		c.refused.Add(1)

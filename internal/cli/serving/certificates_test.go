@@ -129,7 +129,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 	write(t, files.Cert, next, 2, time.Hour)
 	if c.reload(time.Now()); c.Refused() != 1 || !c.changed() {
-		t.Errorf("%d refused, and the key that came meanwhile is no change", c.Refused())
+		t.Errorf("%d refused, and the key that came later is no change", c.Refused())
 	}
 }
 
