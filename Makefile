@@ -52,7 +52,7 @@ LONG = ./cmd/shuffled $(addprefix ./internal/,ledger/sequencer store/postgres wi
 test:
 	sh scripts/postgres.sh
 	go build -v ./...
-	set -e; run="$$(go tool -n gotestsum) --format dots -- -vet=off -short -timeout 10m"; \
+	set -e; run="$$(go tool -n gotestsum) --format dots -- -vet=off -short -timeout 30m"; \
 		export SHUFFLED_REQUIRE_POSTGRES=1; below=$$(mktemp); trap 'rm -f "$$below"' EXIT; \
 		( (cd lab && $$run ./...); (cd perf && $$run $(PERF)); (cd test && $$run -count=1 ./...); \
 		(cd tools/agent && unset CGO_ENABLED && $$run ./...); (cd tools/cose && $$run ./...); \

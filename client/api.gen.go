@@ -1064,7 +1064,7 @@ type Parent struct {
 	ID Index `json:"id"`
 
 	// Positions Its committed positions, none twice. Absent means those that were not dealt. Cards that
-	// came back may be among them.
+	// came back may be among them. If a burn or discard is, so must be all that nobody saw.
 	Positions []int `json:"positions,omitempty"`
 }
 
@@ -1250,7 +1250,7 @@ type ShuffleRequest struct {
 	// Examples: standard-52
 	Deck *string `json:"deck,omitempty"`
 
-	// Disclosure Absent means the ledger's choice.
+	// Disclosure Absent means the ledger's choice, and of a child its parent's.
 	Disclosure *Disclosure `json:"disclosure,omitempty"`
 
 	// EndAt The place of the cut card, which marks the last hand and forbids nothing: a number, or a

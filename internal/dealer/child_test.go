@@ -127,6 +127,29 @@ func TestListedPositions(t *testing.T) {
 	})
 }
 
+// TestChildTellsNoBurn: a child that holds a burn has all cards that nobody saw, as a continuous shuffler gives them
+// back. Otherwise its cards would tell the owner what was burned.
+func TestChildTellsNoBurn(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		parent := tb.commit("burned", deckOf(audit.DisclosurePublic))
+		runs := []audit.Run{seat(2, "a"), {Count: 1, Purpose: audit.PurposeBurn}, board(3)}
+		tb.deal(parent.ID, api.DealRequest{Runs: runs})
+		all := make([]uint16, 52)
+		for i := range all {
+			all[i] = uint16(i)
+		}
+		tb.unwritten(func() {
+			for name, with := range map[string][]uint16{"a-known-one": {0, 2}, "an-undealt-one": {2, 51},
+				"all-but-one": all[:51]} {
+				_, err := tb.Shuffle(t.Context(), as("tester"), name, child(parent.ID, with...))
+				wantRefusal(t, "a burn with "+name, err, "", audit.RuleParent)
+			}
+		})
+		unseen := append([]uint16{2}, all[6:]...)
+		tb.all(tb.commit("unseen", child(parent.ID, unseen...)), 0, 47)
+	})
+}
+
 // deckOf is a deck at table t.
 func deckOf(who audit.Disclosure) api.ShuffleRequest {
 	return api.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: who}
@@ -316,7 +339,7 @@ func TestChildDisclosure(t *testing.T) {
 		kinds := []audit.Disclosure{audit.DisclosurePublic, audit.DisclosureAuditor}
 		var sealed []uint64
 		for _, above := range kinds {
-			for _, below := range kinds {
+			for _, below := range append(kinds, 0) { // 0: that of the parent
 				name := fmt.Sprint(above, "-", below)
 				parent := tb.commit(name, deckOf(above))
 				dealt := tb.deal(parent.ID, api.DealRequest{Runs: []audit.Run{seat(4, "a"), board(3)}}).Cards
@@ -326,6 +349,9 @@ func TestChildDisclosure(t *testing.T) {
 				rest := tb.all(s, 0, 45)
 				if got := sortedValues(dealt, rest); !slices.Equal(got, wholeDeck(52)) {
 					t.Errorf("%s: parent and child together are %v", name, got)
+				}
+				if below == 0 {
+					below = above
 				}
 				for id, who := range map[uint64]audit.Disclosure{parent.ID: above, s.ID: below} {
 					form := tb.endOf(id).Form
@@ -347,7 +373,7 @@ func TestChildDisclosure(t *testing.T) {
 				t.Errorf("the auditor cannot open shuffle %d", id)
 			}
 		}
-		if len(sealed) != 4 {
+		if len(sealed) != 6 {
 			t.Errorf("void: %d sealed", len(sealed))
 		}
 	})

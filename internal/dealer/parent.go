@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,11 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 			return nil, err
 		}
 	}
+	named := func(place int) bool { return slices.Contains(positions, uint16(t.Order.Position(place))) }
+	if r.TellsAside(len(t.Values), named) {
+		return nil, api.Illegal(audit.RuleParent,
+			"positions with a burn or discard must have all that nobody saw: the child would tell which card that was")
+	}
 	p.inputs = make([]uint32, 0, len(positions))
 	for _, at := range positions {
 		if int(at) >= len(t.Values) {
@@ -69,6 +75,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 		}
 		p.inputs = append(p.inputs, t.Values[at])
 	}
+	c.Disclosure = cmp.Or(req.Disclosure, of.Disclosure) // its tape tells of the parent's neighbours
 	c.DeckHash, c.Terms, c.Parent = of.DeckHash, of.Terms, &audit.Parent{ID: r.ID, Positions: positions}
 	return p, req.TakeOf(c, len(positions))
 }
@@ -76,11 +83,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 // checkSlots refuses a child with a slot of another commit, before its parent is opened. The store
 // would refuse the batch anyway, but only after it got the child's sealed tape and inputs.
 func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
-	slots := c.Slots()
-	if len(slots) == 0 {
-		return nil
-	}
-	taken, err := d.cfg.Store.TakenSlots(ctx, d.cfg.Ledger.ID(), slots...)
+	taken, err := d.cfg.Store.TakenSlots(ctx, d.cfg.Ledger.ID(), c.Slots()...)
 	switch {
 	case err != nil:
 		return fmt.Errorf("looking up the slots: %w", ledger.Unavailable(err))

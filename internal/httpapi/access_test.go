@@ -233,6 +233,7 @@ func TestRecordedPath(t *testing.T) {
 		"/v1/main/keys":                       "/v1/main/keys",
 		"/v1/main/shuffles?table=t&limit=5":   "/v1/main/shuffles?table=t&limit=5",
 		"/v1/main/shuffles?token=tok_abc.def": "/v1/main/shuffles?withheld",
+		"/v1/main/terms/tok_abc.def":          "/v1/main/terms/withheld",
 		"/v1/main/shuffles?tok%5fabc.def":     "/v1/main/shuffles?withheld",
 		"/v1/main/shuffles?x=TOK_abc.def":     "/v1/main/shuffles?withheld",
 		"/v1/main/shuffles?x=\u00fc\x01\xff" + strings.Repeat("\u00fc", 600): "/v1/main/shuffles?x=???" +
@@ -315,6 +316,11 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%d, asked %+v", got.status, recall.asked)
 	}
 	s.get("/v1/main/shuffles?table=z", s.tableToken).want(t, CodeForbidden, "")
+
+	// What the list says of a table is believed of no shuffle.
+	of, _ := s.commit("z", "k")
+	recall.found = []ledger.Recalled{{ID: of.ID, Table: "a", Serial: 7}}
+	s.get("/v1/main/shuffles/@a:7/transcript", s.tableToken).want(t, CodeNotFound, "id")
 
 	for query, field := range map[string]string{
 		"state=overdue": "state", "serial=1": "serial", "serial=0&table=a": "serial", "limit=0": "limit",

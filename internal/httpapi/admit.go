@@ -274,6 +274,9 @@ func (s *Server) keepAccess(c *call) error {
 // without a query that may hold a token, which does not belong there.
 func recordedPath(u *url.URL) string {
 	path := u.EscapedPath()
+	if at := strings.Index(strings.ToLower(path), "tok_"); at >= 0 {
+		path = path[:at] + "withheld"
+	}
 	if u.RawQuery != "" {
 		query, err := url.QueryUnescape(u.RawQuery)
 		if err != nil || strings.Contains(strings.ToLower(query), "tok_") {

@@ -164,14 +164,17 @@ func (c *call) shuffleAt(at tableAt) (uint64, error) {
 	if at.serial != 0 {
 		page, err := c.ledger.Recall.Find(c.r.Context(),
 			ledger.RecallQuery{Table: at.table, Serial: at.serial, Limit: 1})
-		switch {
-		case err != nil:
+		if err != nil {
 			return 0, err
-		case len(page.Shuffles) == 0:
-			none.detail += fmt.Sprintf(" with the serial %d", at.serial)
-			return 0, none
 		}
-		return page.Shuffles[0].ID, nil
+		if len(page.Shuffles) > 0 { // the list proves nothing
+			id := page.Shuffles[0].ID
+			if table, err := c.addressed(strconv.FormatUint(id, 10)); err != nil || table == at.table {
+				return id, err
+			}
+		}
+		none.detail += fmt.Sprintf(" with the serial %d", at.serial)
+		return 0, none
 	}
 	tables, _, err := c.ledger.Recall.Tables(c.r.Context(),
 		ledger.TableQuery{Only: []string{at.table}, Limit: 1, Open: maxOpenListed})

@@ -86,9 +86,6 @@ func asks[D any](c *call, asked D) (D, error) {
 
 // mayAsk is mayTable for every request whose body names a table, or a shuffle of one.
 func (c *call) mayAsk(asked any) error {
-	if c.caller.tables == nil {
-		return nil
-	}
 	switch asked := asked.(type) {
 	case api.ShuffleRequest:
 		return c.mayTable(asked.Table)
@@ -97,16 +94,13 @@ func (c *call) mayAsk(asked any) error {
 	case *TableRequest:
 		return c.mayTable(asked.Table)
 	case submittedAct:
-		if takeover, ok := asked.body.(*audit.Takeover); ok {
+		if takeover, ok := asked.body.(*audit.Takeover); ok && c.caller.tables != nil {
 			table, err := c.ledger.Dealer.Shuffles().Table(c.r.Context(), takeover.Shuffle)
 			if err != nil {
 				return err
 			}
 			return c.mayTable(table)
 		}
-	}
-	if c.route.scope == scopeTable && !c.route.ofShuffle() { // not reached: the cases above are all of these
-		return c.otherTables()
 	}
 	return nil
 }

@@ -136,26 +136,19 @@ func (l *Core) CoDealer(origin string) (pin trust.KeyRecord, ok bool) {
 // MayAsk returns the first rule that a deal by the actor would break now, whatever its co-dealer
 // gives for it. If memory says that it would break one, the store is asked for newer entries.
 func (l *Core) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
-	look := func() (refused error) {
-		err = l.Ask(ctx, func() {
-			now, _ := l.cfg.Clock()
-			s := l.memory.State
-			refused = s.MayAsk(d, audit.Entry{Time: max(now.UnixMilli(), s.Time()), Actor: actor, Body: d})
-		})
-		return refused
+	var refused error
+	look := func() {
+		now, _ := l.cfg.Clock()
+		s := l.memory.State
+		refused = s.MayAsk(d, audit.Entry{Time: max(now.UnixMilli(), s.Time()), Actor: actor, Body: d})
 	}
-	refused := look()
-	if err != nil || refused == nil {
+	if err = l.Ask(ctx, look); err != nil || refused == nil {
 		return err
 	}
-	if err := l.Refresh(ctx); err != nil { // another daemon may have written what allows it
-		return err
+	if err = l.Refresh(ctx); err == nil { // another daemon may have written what allows it
+		err = l.Ask(ctx, look)
 	}
-	refused = look()
-	if err != nil {
-		return err
-	}
-	return refused
+	return cmp.Or(err, refused)
 }
 
 // ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC milliseconds, by ascending id.

@@ -241,8 +241,6 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, until uint64, err error) {
 	by := ledger.CommitQuery{Table: q.Table, Serial: q.Serial}
 	switch {
-	case q.Tables != nil && len(q.Tables) == 0:
-		return nil, q.to, nil
 	case q.Serial == 0 && q.GameRef != "":
 		return f.along(ctx, q, ledger.CommitQuery{GameRef: q.GameRef}, f.most)
 	case q.Table != "" || q.Tables == nil:

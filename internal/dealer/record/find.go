@@ -171,14 +171,20 @@ func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 	if name, ok := d.tables.Get(id); ok {
 		return name, nil
 	}
-	row, err := d.commitOf(ctx, visible.Of(ctx), id)
+	commit := func(s ledger.Standing) (rows []ledger.Row, err error) {
+		if rows, err = d.rows(ctx, s, id); err == nil {
+			err = d.ledger.Authentic(ctx, rows[:1])
+		}
+		return rows, err
+	}
+	rows, err := commit(visible.Of(ctx))
 	if err != nil { // as in Remembered, no error comes from what may not be durable
-		row, err = d.commitOf(ctx, ledger.Durable, id)
+		rows, err = commit(ledger.Durable)
 	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("shuffle %d: %w", id, err)
 	}
-	e, err := audit.ParseEntry(row.Entry)
+	e, err := audit.ParseEntry(rows[0].Entry)
 	if err != nil {
 		return "", fmt.Errorf("reading entry %d: %w", id, err)
 	}
@@ -192,18 +198,6 @@ func (d *Reader) Table(ctx context.Context, id uint64) (string, error) {
 
 // KnowTable notes the table of a shuffle, which its commit names.
 func (d *Reader) KnowTable(id uint64, table string) { d.tables.Add(id, table) }
-
-// commitOf reads the row of a commit, and checks that it is of this ledger.
-func (d *Reader) commitOf(ctx context.Context, s ledger.Standing, id uint64) (ledger.Row, error) {
-	rows, err := d.rows(ctx, s, id)
-	if err != nil {
-		return ledger.Row{}, err
-	}
-	if err := d.ledger.Authentic(ctx, rows[:1]); err != nil {
-		return ledger.Row{}, fmt.Errorf("shuffle %d: %w", id, err)
-	}
-	return rows[0], nil
-}
 
 // DeckNames returns the card names of a shuffle, nil for a draw list.
 func (d *Reader) DeckNames(ctx context.Context, c *audit.Context) ([]string, error) {

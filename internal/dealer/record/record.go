@@ -191,10 +191,7 @@ func (r *Record) Shown(v api.View) (places []int) {
 	owner := v.Identity != "" && v.Identity == r.Owner && r.Extent == audit.ExtentPlay
 	for _, dl := range r.Deals {
 		for place, run := range dl.Deal.Places() {
-			all := disclosed || owner && !run.Aside()
-			if run.Aside() && r.Blind() {
-				all = false // the co-dealer opened nothing of it
-			}
+			all := disclosed && !(run.Aside() && r.Blind()) || owner && !run.Aside() // a co-dealer opens none aside
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}
@@ -208,6 +205,20 @@ func (r *Record) Shown(v api.View) (places []int) {
 		}
 	}
 	return places
+}
+
+// TellsAside reports whether a child of the named places would tell the owner what a burn or discard is: it has one,
+// and not all cards that the owner did not see (docs/SPEC.md section 8).
+func (r *Record) TellsAside(places int, named func(place int) bool) bool {
+	seen, left, aside := r.Shown(api.View{Identity: r.Owner}), places, false
+	for place := range places {
+		_, shown := slices.BinarySearch(seen, place)
+		if shown || named(place) {
+			left--
+		}
+		aside = aside || !shown && place < r.Next() && named(place)
+	}
+	return aside && left > 0
 }
 
 // Public returns the dealt places that every viewer may see. If the tape is disclosed to everybody,

@@ -81,7 +81,7 @@ export interface components {
             end_at?: components["schemas"]["EndAt"];
             mix?: components["schemas"]["MixPlan"];
             parent?: components["schemas"]["Parent"];
-            /** @description Absent means the ledger's choice. */
+            /** @description Absent means the ledger's choice, and of a child its parent's. */
             disclosure?: components["schemas"]["Disclosure"];
             /**
              * @description When the daemon closes it as expired; after the commit and within the ledger's cap.
@@ -238,7 +238,7 @@ export interface components {
             id: components["schemas"]["Index"];
             /**
              * @description Its committed positions, none twice. Absent means those that were not dealt. Cards that
-             *     came back may be among them.
+             *     came back may be among them. If a burn or discard is, so must be all that nobody saw.
              */
             positions?: number[];
         };
