@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,16 +85,4 @@ func TestFsck(t *testing.T) {
 		fsckOf(t, d, 2, "--key", "a", "--policy", "b")
 		fsckOf(t, d, 3, "--sealing-key", filepath.Join(t.TempDir(), "none"))
 	})
-}
-
-// highWater returns the largest resident set so far of a process that is not this
-// one, in KiB; 0 where that cannot be read.
-func highWater(pid int) (kib int64) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil || bytes.HasPrefix(b, []byte("Name:\tshuffled.test")) {
-		return 0
-	}
-	_, line, _ := bytes.Cut(b, []byte("\nVmHWM:"))
-	fmt.Sscan(string(line), &kib)
-	return kib
 }
