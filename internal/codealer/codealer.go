@@ -367,7 +367,6 @@ func (p *peer) tryClose(ctx context.Context, e ended) error {
 		return err
 	}
 	g, err := to.EndOrder(ctx, e.Order, follows, e.Since)
-
 	if err != nil || g == nil {
 		return p.said(err)
 	}

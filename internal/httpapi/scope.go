@@ -102,6 +102,9 @@ func (c *call) mayAsk(asked any) error {
 			return c.mayTable(table)
 		}
 	}
+	if c.caller.tables != nil && c.route.scope == scopeTable && !c.route.ofShuffle() { // not reached: all are above
+		return c.otherTables()
+	}
 	return nil
 }
 
