@@ -63,9 +63,8 @@ func (k *Recent) get(id uint64) (*Record, bool) {
 	return r, ok && r.Ordered() == nil && !r.Blind()
 }
 
-// Hold keeps what opens a shuffle with the record of its commit, so that no operation unseals the tape and draws again.
-// It is sealed under a key that only this process has: who reads the memory finds the sealing key, too. What is longer
-// than the longest tape is not held.
+// Hold keeps what opens a shuffle, if it is no longer than the longest tape, with the record of its commit, so that
+// none unseals the tape and draws again. The key is of this process: who reads the memory has the sealing key, too.
 func (k *Recent) Hold(id uint64, c *audit.Commit, t *Opened) {
 	size := 4 + 36*len(t.Values) + tlog.HashSize*len(t.Tree.Nodes) + len(t.Tape)
 	k.mu.Lock()
@@ -122,7 +121,9 @@ func (k *Recent) open(r *Record) *Opened {
 
 // put keeps a record in place of an older one of its shuffle, and drops those that were used least recently.
 func (k *Recent) put(r *Record) {
-	k.records.Remove(k.key(r.ID))
+	if old, ok := k.records.Peek(k.key(r.ID)); ok {
+		k.bytes -= old.bytes() // the LRU list tells of no record that it replaces
+	}
 	k.records.Add(k.key(r.ID), r)
 	for k.bytes += r.bytes(); k.bytes > cacheBytes; {
 		k.records.RemoveOldest()

@@ -22,28 +22,27 @@ import (
 const sqlNewEntries = `
 ), new_entries AS (
     INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept, game_ref)
-    SELECT ledger, e.idx, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type, nullif(e.tbl, ''), e.key_tag,
+    SELECT e.ledger, e.idx, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type, nullif(e.tbl, ''), e.key_tag,
            e.entry, e.kept, nullif(e.game_ref, '')
-    FROM head JOIN unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::smallint[],
+    FROM unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::smallint[],
          $11::text[], $12::bytea[], $13::bytea[], $14::bytea[], $15::text[])
-         AS e (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept, game_ref) USING (ledger)`
+         AS e (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept, game_ref) WHERE e` + ofHead
 
 // sqlNewOthers adds tiles ($18 … $21), slots ($22 … $24), and those decks ($25 … $27) that are not there.
 const sqlNewOthers = `
 ), new_tiles AS (
     INSERT INTO tiles (ledger, level, idx, data)
-    SELECT ledger, t.level, t.idx, t.data
-    FROM head JOIN unnest($18::bigint[], $19::smallint[], $20::bigint[], $21::bytea[]) AS t (ledger, level, idx, data)
-         USING (ledger)
+    SELECT * FROM unnest($18::bigint[], $19::smallint[], $20::bigint[], $21::bytea[]) AS t (ledger) WHERE t` + ofHead + `
 ), new_slots AS (
     INSERT INTO slots (ledger, slot, idx)
-    SELECT ledger, s.slot, s.idx
-    FROM head JOIN unnest($22::bigint[], $23::bytea[], $24::bigint[]) AS s (ledger, slot, idx) USING (ledger)
+    SELECT * FROM unnest($22::bigint[], $23::bytea[], $24::bigint[]) AS s (ledger) WHERE s` + ofHead + `
 ), new_decks AS (
     INSERT INTO decks (ledger, hash, cards)
-    SELECT ledger, d.hash, d.cards
-    FROM head JOIN unnest($25::bigint[], $26::bytea[], $27::bytea[]) AS d (ledger, hash, cards) USING (ledger)
+    SELECT * FROM unnest($25::bigint[], $26::bytea[], $27::bytea[]) AS d (ledger) WHERE d` + ofHead + `
     ON CONFLICT (ledger, hash) DO NOTHING`
+
+// ofHead is the condition on a row's ledger. It is no join with head, which may copy all rows into a hash table.
+const ofHead = `.ledger = ANY (ARRAY(SELECT ledger FROM head))`
 
 const sqlNewCheckpoints = `
 ), new_checkpoints AS (
