@@ -29,7 +29,9 @@ func (s *source) begin(ctx context.Context) error {
 	}
 	// The head is read last: it cannot be older then than what others keep.
 	s.readMark()
-	s.askWitnesses(ctx)
+	if err := s.askWitnesses(ctx); err != nil {
+		return err
+	}
 	return s.readHead(ctx)
 }
 
@@ -165,12 +167,12 @@ func (s *source) readMark() {
 // witnessPatience is how long one witness has to answer.
 const witnessPatience = 10 * time.Second
 
-// askWitnesses asks every witness that the ledger names for its newest checkpoint.
-func (s *source) askWitnesses(ctx context.Context) {
+// askWitnesses asks every witness that the ledger names for its newest checkpoint. One at least must show one.
+func (s *source) askWitnesses(ctx context.Context) error {
 	if s.opts.Latest == nil {
-		return
+		return nil
 	}
-	asked := make(map[string]bool)
+	asked, shown := make(map[string]bool), false
 	for _, w := range s.witnesses {
 		if asked[w.VKey] || w.URL == "" {
 			continue
@@ -184,13 +186,17 @@ func (s *source) askWitnesses(ctx context.Context) {
 				strings.TrimPrefix(err.Error(), "asking a witness for its checkpoint: "))
 			continue
 		}
-		c, err := audit.OpenByAny(b, s.keys...)
-		if err != nil {
-			s.say("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name)
-			continue
+		shown = true
+		if c, err := audit.OpenByAny(b, s.keys...); err == nil {
+			s.seen = append(s.seen, seen{"the witness " + w.Name, c})
+		} else { // by a key that this database may have been set back behind
+			s.add(CodeRollback, "the witness "+w.Name, "it shows a checkpoint that no known key of the ledger signed")
 		}
-		s.seen = append(s.seen, seen{"the witness " + w.Name, c})
 	}
+	if !shown {
+		return errors.New("no witness of the ledger shows a checkpoint: reach one, or bring --since instead of --witnesses")
+	}
+	return nil
 }
 
 const allSizes = math.MaxInt64

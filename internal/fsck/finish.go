@@ -33,6 +33,9 @@ func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fau
 	if err := s.cosignatures(ctx, sum); err != nil {
 		return nil, nil, err
 	}
+	if c := s.counts; s.opts.Keys != nil && c.Tapes > 0 && c.TapesOpened == 0 {
+		s.add(CodeSealedTape, "entries.kept", "none of the %d sealed tapes opens with the sealing keys that were given", c.Tapes)
+	}
 	return s.faults, s.notes(), nil
 }
 

@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit/trust"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
+	"shuffled/internal/seal"
 	"shuffled/internal/store"
 	"shuffled/internal/witness/gateway"
 )
@@ -62,6 +64,8 @@ func TestSetBack(t *testing.T) {
 	asked.Latest = told(cosigned.Checkpoint, nil)
 	silent := m.options()
 	silent.Latest = told(nil, gateway.ErrNone)
+	rotated := m.options() // the database is from before a change of keys
+	rotated.Latest = told(underAnotherKey(t, newest.Checkpoint), nil)
 
 	wantFault(t, check(t, e, marked), fsck.CodeRollback, head)
 	wantFault(t, check(t, e, since), inspect.CodeSince, "the older checkpoint")
@@ -71,12 +75,13 @@ func TestSetBack(t *testing.T) {
 	// Without any of them it holds, and says what was not there.
 	none := m.options()
 	none.Mark = filepath.Join(t.TempDir(), "none")
-	for name, o := range map[string]fsck.Options{"no mark": none, "silent witnesses": silent} {
-		r := check(t, e, o)
-		if r.FaultCount != 0 || len(r.Notes) == 0 {
-			t.Errorf("%s: %+v, notes %q", name, r.Faults, r.Notes)
-		}
+	if r := check(t, e, none); r.FaultCount != 0 || len(r.Notes) == 0 {
+		t.Errorf("no mark: %+v, notes %q", r.Faults, r.Notes)
 	}
+	if r, err := fsck.Run(t.Context(), e, silent); err == nil {
+		t.Errorf("witnesses were to be asked, and none showed a checkpoint: %+v", r)
+	}
+	wantFault(t, check(t, e, rotated), fsck.CodeRollback, "the witness w3")
 	for _, o := range []fsck.Options{marked, since, asked} {
 		if r := check(t, whole, o); r.FaultCount != 0 {
 			t.Errorf("the whole ledger: %+v", r.Faults)
@@ -129,6 +134,31 @@ func TestForgedNewest(t *testing.T) {
 	if r.FaultCount != 1 || r.Size != newest.Size {
 		t.Errorf("%d entries are judged, faults %+v", r.Size, r.Faults)
 	}
+}
+
+// TestAnotherSealingKey: a sealing key that opens no tape is not the ledger's, and a drill with it must not pass.
+func TestAnotherSealingKey(t *testing.T) {
+	t.Parallel()
+	o := made(t).options()
+	key, err := seal.NewKey([]byte("another key of exactly 32 bytes."))
+	must(t, err)
+	o.Keys, err = seal.NewKeyring(key)
+	must(t, err)
+	wantFault(t, check(t, made(t).older(t, 0), o), fsck.CodeSealedTape, "entries.kept")
+}
+
+// underAnotherKey is a checkpoint as a later key of its ledger signed it.
+func underAnotherKey(t *testing.T, checkpoint []byte) []byte {
+	t.Helper()
+	text, _, _ := strings.Cut(string(checkpoint), "\n\n")
+	origin, _, _ := strings.Cut(text, "\n")
+	secret, _, err := note.GenerateKey(nil, origin)
+	must(t, err)
+	key, err := note.NewSigner(secret)
+	must(t, err)
+	signed, err := note.Sign(&note.Note{Text: text + "\n"}, key)
+	must(t, err)
+	return signed
 }
 
 // told is what each witness answers.
