@@ -30,7 +30,7 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 	cause, own := d.cfg.Entropy.Latched()
 	stands := d.cfg.Ledger.Live().Latched
 	if !own && !stands {
-		return api.Recorded{}, api.Illegal(audit.RuleLatch, "the latch is not set")
+		return api.Recorded{}, api.Illegal(audit.RuleLatch, "neither the ledger's latch nor that of this daemon is set")
 	}
 	if err := d.testGenerator(own, reason); err != nil {
 		return api.Recorded{}, fmt.Errorf("%w: %w", api.ErrEntropy, err)
@@ -93,8 +93,7 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 	return d.append(ctx, actor, act, body)
 }
 
-// SetSwitch sets a kill switch. Open shuffles can still be dealt. If the switch is set already, the error is an
-// *audit.Illegal.
+// SetSwitch sets a kill switch. Open shuffles can still be dealt. If it is set already, the error is an *audit.Illegal.
 func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req api.SwitchRequest) (api.Recorded, error) {
 	e, err := req.Event()
 	if err != nil {

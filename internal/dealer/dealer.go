@@ -98,5 +98,8 @@ func (d *Dealer) Ledger() *sequencer.Ledger { return d.cfg.Ledger }
 // maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
 const maxWheels = 64
 
+// Latched reports whether this daemon's own latch is set. It may be set when the ledger's is cleared.
+func (d *Dealer) Latched() bool { _, own := d.cfg.Entropy.Latched(); return own }
+
 // Shuffles reads the shuffles of the ledger.
 func (d *Dealer) Shuffles() *record.Reader { return d.shuffles }

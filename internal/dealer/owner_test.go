@@ -91,6 +91,11 @@ func TestOwner(t *testing.T) {
 			"a child": tb.callChild("child", s.ID),
 		}.refused(tb, mallory, audit.RuleOwner)
 
+		elsewhere := child(s.ID)
+		elsewhere.Table = "another"
+		_, err := tb.Shuffle(t.Context(), mallory, "elsewhere", elsewhere)
+		wantRefusal(t, "a child at another table, whose users do not learn the owner", err, "", audit.RuleParent)
+
 		below, err := tb.Shuffle(t.Context(), as("tester"), "child", child(s.ID))
 		must(t, err)
 		calls{"the same child": tb.callChild("child", s.ID), "the same deal, closed": tb.callDeal(s.ID, first)}.

@@ -33,7 +33,7 @@ func (p *parent) wipe() {
 // inherit opens the parent of a child, and fills in the context of the child from it. The caller wipes the parent.
 func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *api.ShuffleRequest) (_ *parent,
 	err error) {
-	r, err := d.permitted(ctx, req.Parent.ID, true, mayPlay(actor))
+	r, err := d.shuffles.Durable(ctx, req.Parent.ID)
 	if errors.Is(err, api.ErrNotFound) {
 		return nil, api.Illegal(audit.RuleParent, "there is no shuffle %d", req.Parent.ID)
 	}
@@ -41,6 +41,9 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 		return nil, err
 	}
 	of := r.Commit.Context
+	if err := mayPlay(actor)(r); err != nil && of.Table == c.Table { // the owner is for this table to know
+		return nil, err
+	}
 	if r.Closed != nil || of.IsDraw() || of.Table != c.Table {
 		return nil, api.Illegal(audit.RuleParent, "shuffle %d is no open shuffle of cards at table %s", r.ID, c.Table)
 	}

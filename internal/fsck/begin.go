@@ -193,10 +193,10 @@ func (s *source) askWitnesses(ctx context.Context) error {
 			s.add(CodeRollback, "the witness "+w.Name, "it shows a checkpoint that no known key of the ledger signed")
 		}
 	}
-	if !shown {
-		return errors.New("no witness of the ledger shows a checkpoint: reach one, or bring --since instead of --witnesses")
+	if shown {
+		return nil
 	}
-	return nil
+	return errors.New("no witness of the ledger shows a checkpoint: reach one, or bring --since instead of --witnesses")
 }
 
 const allSizes = math.MaxInt64

@@ -210,6 +210,9 @@ func TestClearLatch(t *testing.T) {
 	_, open := s.commit("t", "open")
 	g.broken.Store(true)
 	commit("k1").want(t, CodeLatch, "")
+	if got := operator(t, s, "/readyz"); got.status != 503 || s.ledger.Live().Latched {
+		t.Errorf("a daemon that draws nothing, of a ledger that is not latched: %d %s", got.status, got.body)
+	}
 	size := s.ledger.Live().Size
 	clear := func(reason string) answer {
 		t.Helper()

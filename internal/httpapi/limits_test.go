@@ -374,6 +374,7 @@ func TestLogAndMetrics(t *testing.T) {
 		`shuffled_ledger_open_shuffles{ledger="main"} 0`,
 		`shuffled_ledger_writable{ledger="main"} 1`,
 		`shuffled_ledger_entropy_latched{ledger="main"} 0`,
+		`shuffled_http_refused_total{ledger="main",reason="access_record"} 0`,
 		`shuffled_ledger_queue{ledger="main"} 0`,
 		`shuffled_ledger_newest_entry_timestamp_seconds{ledger="main"} 1`,
 		`shuffled_build_info{go="go`, "go_goroutines", "process_open_fds",

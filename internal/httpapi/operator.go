@@ -91,8 +91,7 @@ func console(w http.ResponseWriter, _ *http.Request) {
 	w.Write(web.Console)
 }
 
-// readyz answers what every ledger can do, why it cannot do something and what to do about it, and what of the host
-// needs attention.
+// readyz answers what every ledger can do, why not and what to do about it, and what of the host needs attention.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	ledgers, _, notReady := s.ledgers.all()
 	health := s.cfg.Health()
@@ -101,6 +100,9 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 		Ledgers: []LedgerReadiness{}}
 	for _, l := range ledgers {
 		live, can := l.Log.Live(), l.Log.Abilities()
+		if can.Commit == nil && l.Dealer.Latched() {
+			can.Commit = ledger.ErrLatched
+		}
 		one := LedgerReadiness{
 			Name: l.Log.Info().Name, Ready: can.Ready(), Read: ability(can.Read), Commit: ability(can.Commit),
 			Deal: ability(can.Deal), Size: live.Size, Newest: Timestamp(live.Time), Latched: live.Latched,

@@ -17,8 +17,7 @@ import (
 	"shuffled/internal/stops"
 )
 
-// maxFile is the size of the largest key file that is read, in bytes. The files that this package writes are far
-// smaller.
+// maxFile is the size of the largest key file that is read, in bytes. Files of this package are far smaller.
 const maxFile = 64 << 10
 
 // File modes.

@@ -17,8 +17,7 @@ import (
 const algMLDSA = 0x06
 
 // MLDSAKey is an ML-DSA-44 key: the second signing key of a ledger, or the second key of a witness. It is safe for
-// concurrent use and prints as its verifier key. It computes with filippo.io/mldsa, which is outside the FIPS 140-3
-// module.
+// concurrent use and prints as its verifier key. It computes with filippo.io/mldsa, outside the FIPS 140-3 module.
 type MLDSAKey struct {
 	noteKey
 	signer MLDSASigner

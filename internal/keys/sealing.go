@@ -21,9 +21,8 @@ const sealingSize = 32
 // sealingPrefix starts the one line of a sealing key file. The key follows in base64.
 const sealingPrefix = "shuffled-sealing-key:v1:"
 
-// wrappedPrefix starts the one line of a sealing key file whose key is wrapped under a key of an HSM or KMS. The socket
-// of the agent that unwraps it follows, then a space, and the wrapped key in base64. Without the agent the line is
-// useless.
+// wrappedPrefix starts the one line of a sealing key file whose key is wrapped under a key of an HSM or KMS. Its
+// agent's socket follows, then a space, and the wrapped key in base64. Without the agent the line is useless.
 const wrappedPrefix = "shuffled-wrapped-sealing-key:v1:"
 
 // The requests of the extension of ssh-agent's protocol that tools/agent speaks.

@@ -116,8 +116,7 @@ func (l *Core) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	return l.ReceiptUnder(ctx, row, head)
 }
 
-// FirstHead returns the oldest head that covers the entry. Its checkpoint comes from the store, so its signature is
-// checked.
+// FirstHead returns the oldest head that covers the entry. Its checkpoint comes from the store, so it is verified.
 func (l *Core) FirstHead(ctx context.Context, index uint64) (Head, error) {
 	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, index)
 	if err != nil {

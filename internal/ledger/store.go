@@ -187,9 +187,8 @@ type Store interface {
 	// CountAccess returns how many accesses DropAccess would remove, without a limit.
 	CountAccess(ctx context.Context, id ID, before int64) (int, error)
 	// DropAccess removes accesses from the beginning of the chain, at most limit, and returns how many. It ends in
-	// front of the first access at or after the time before, in UTC milliseconds. It never removes the newest access,
-	// because the chain goes on from it. In PostgreSQL only the owner of the tables may do this, and not the daemon's
-	// role.
+	// front of the first access at or after the time before, in UTC milliseconds. The newest access stays, because the
+	// chain goes on from it. In PostgreSQL only the owner of the tables may do this, and not the daemon's role.
 	DropAccess(ctx context.Context, id ID, before int64, limit int) (int, error)
 
 	// Close closes the connections to the database.

@@ -60,9 +60,8 @@ func New(l Ledger, s ledger.Store, keep time.Duration, now func() time.Time) *Fi
 		most: pageCommits}
 }
 
-// Find returns the shuffles of q in order of id, at most q.Limit of them. It finds what was in the ledger when it was
-// called, except closed shuffles past their retention. Its error matches ledger.ErrUnavailable if the store does not
-// answer.
+// Find returns the shuffles of q in order of id, at most q.Limit of them. It finds what was there when it was called,
+// except closed shuffles past their retention. Its error matches ledger.ErrUnavailable if the store does not answer.
 func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error) {
 	limit := q.Limit
 	q.Limit++ // one more shows whether there is a next page

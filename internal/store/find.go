@@ -165,8 +165,7 @@ func (c *Common) PutHandover(ctx context.Context, id ledger.ID, h ledger.Head, f
 	return c.put(ctx, ledger.ErrStale, SQLNewHandover, append(headArgs(id, h), Number(from))...)
 }
 
-// PutTerms implements [ledger.Store]. A document that is there already is read behind the barrier before it is
-// acknowledged.
+// PutTerms implements [ledger.Store]. A document that is there is read behind the barrier before it is acknowledged.
 func (c *Common) PutTerms(ctx context.Context, id ledger.ID, t ledger.Terms) error {
 	err := c.put(ctx, ledger.ErrExists, SQLNewTerms, int64(id), t.Hash[:], int64(t.Kind), t.Bytes)
 	if errors.Is(err, ledger.ErrExists) {
