@@ -15,8 +15,7 @@ import (
 
 // Export brings the bundle in dir to the newest checkpoint of the source, and makes the bundle if there is none. The
 // file of the checkpoint makes new entries part of the bundle. It is written last: the entries are on disk then, hash
-// to its root, and it is signed. An export that stops before leaves the bundle as it was, and the next one continues
-// where it stopped.
+// to its root, and it is signed. An export that stops leaves the bundle as it was; the next one goes on.
 func Export(ctx context.Context, src Source, dir string, o Options) (result *Result, err error) {
 	d, err := openDirectory(dir)
 	if err != nil {

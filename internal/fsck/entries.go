@@ -143,8 +143,7 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 			c.mu.Unlock()
 		}
 	}
-	// The sequencer takes the time once for a batch. If two entries have different times, a batch ended between them
-	// and was signed.
+	// A batch has one time: between two entries of different times a batch ended and was signed.
 	if before, known := c.times[index-1]; known && before != e.Time && !c.batches[index] {
 		c.found = append(c.found, fault(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(index)),
 			"the entries %d and %d are of two batches, and the checkpoint between them is missing", index-1, index))

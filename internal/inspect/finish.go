@@ -58,10 +58,7 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	if err = f.complete(f.report); err == nil && f.report.whole() {
 		err = f.actHeads(f.report)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return f.report, nil
+	return f.report, err
 }
 
 // actHeads names an act or an adopted head that has another root than the entries have: it is of another history.

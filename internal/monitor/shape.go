@@ -36,8 +36,7 @@ type key struct {
 }
 
 // places hold the shapes of one kind, first come, first served, until the process ends. There are few places, since a
-// caller may ask for thousands of shapes. No shape displaces another, or a published deck. They are filled from the
-// front.
+// caller may ask for thousands of shapes. No shape displaces another, or a published deck. They fill from the front.
 type places []atomic.Pointer[shape]
 
 // find returns the shape, made when it is new; nil when there is no place for it.
