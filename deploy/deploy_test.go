@@ -108,6 +108,10 @@ func testUnit(t *testing.T, name string) {
 			t.Errorf("the unit lacks %s", line)
 		}
 	}
+	// What root made in the directory, such as a mark, would keep the daemon from its start.
+	if name == "shuffled" && !strings.Contains(unit, "\nExecStartPre=+/bin/chown -R shuffled: /var/lib/shuffled\n") {
+		t.Error("the unit does not give the daemon's user what root made in the data directory")
+	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("no systemd-analyze here")

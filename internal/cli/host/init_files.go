@@ -109,8 +109,8 @@ func (c *InitCmd) unit() string {
 	text := strings.NewReplacer("/etc/shuffled/", c.Dir+"/", "=main.key:", "="+c.Name+".key:",
 		"/main.key\n", "/"+c.Name+".key\n").Replace(deploy.Unit)
 	if c.Data != "/var/lib/shuffled" {
-		text = strings.Replace(text, "StateDirectory=shuffled\nStateDirectoryMode=0700\n", "ReadWritePaths="+c.Data+
-			"\nExecStartPre=+/bin/chown -R shuffled: "+c.Data+"\n", 1)
+		text = strings.NewReplacer("StateDirectory=shuffled\nStateDirectoryMode=0700\n", "ReadWritePaths="+c.Data+"\n",
+			"/var/lib/shuffled", c.Data).Replace(text)
 	}
 	if self, err := os.Executable(); err == nil && self == "/usr/bin/shuffled" {
 		text = strings.ReplaceAll(text, "/usr/local/bin/", "/usr/bin/")
