@@ -159,7 +159,7 @@ func (c *certificates) client(name string) *http.Client {
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	d, c := newDaemon(t, ""), newCertificates(t)
-	for _, name := range []string{"server", "known", "stranger"} {
+	for _, name := range []string{"server", "known", "stranger", "auditor"} {
 		c.issue(name, c.key(name), false)
 	}
 	foreign := newCertificates(t)
@@ -196,9 +196,14 @@ func TestClientCertificates(t *testing.T) {
 		"--config", config, "--name", "main", "--origin", "sandbox.example/main")
 	id := run("token", "create", "--config", config, "--role", "dealer", "--identity", "poker-backend", "--certificate",
 		c.path("known.pem"))
+	run("token", "create", "--config", config, "--role", "auditor", "--certificate", c.path("auditor.pem"))
 	run("act", "do", "admin_credential", "--new-token-file", c.path("admin.token"), "--sign",
 		filepath.Join(d.data, "admin.key"), "--yes", "--config", config)
 	d.launch("http://"+operator, []string{"serve", "--config", config})
+	for _, command := range []string{"token", "act"} { // with the certificate of an auditor, who may read both lists
+		run(command, "list", "--url", "https://"+d.addr, "--client-cert", c.path("auditor.pem"), "--client-key",
+			c.path("auditor.key"))
+	}
 
 	commit := func(client *http.Client) int {
 		t.Helper()

@@ -235,12 +235,9 @@ func (d *doctor) running(ctx context.Context) bool {
 	if json.UnmarshalRead(io.LimitReader(resp.Body, 1<<20), &said) != nil {
 		return false
 	}
-	served := map[string]bool{}
-	for _, l := range said.Ledgers {
-		served[l.Name] = true
-	}
 	for _, l := range d.cfg.Ledgers {
-		if !served[l.Name] && said.Ready {
+		its := func(s httpapi.LedgerReadiness) bool { return s.Name == l.Name }
+		if said.Ready && !slices.ContainsFunc(said.Ledgers, its) {
 			return false
 		}
 	}

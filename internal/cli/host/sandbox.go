@@ -60,15 +60,7 @@ func makeSandbox(ctx context.Context, cfg *config.Config, store ledger.Store, of
 // all. The entry of a token is in the ledger before its file is written.
 func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *sequencer.Ledger) error {
 	for _, role := range sandboxRoles {
-		path := filepath.Join(cfg.Data, role.String()+".token")
-		good, err := tokenOpens(ctx, l, path)
-		if err != nil {
-			return err
-		}
-		if good {
-			continue
-		}
-		if err := makeSandboxToken(ctx, cfg, l, role, path); err != nil {
+		if err := makeSandboxToken(ctx, cfg, l, role, filepath.Join(cfg.Data, role.String()+".token")); err != nil {
 			return fmt.Errorf("creating the token of the %s: %w", role, err)
 		}
 	}
@@ -100,9 +92,12 @@ func tokenOpens(ctx context.Context, l *sequencer.Ledger, path string) (bool, er
 	return c.Opens(keys.HashToken(secret)) == c.Digest && (c.Expires == 0 || time.Now().UnixMilli() < c.Expires), nil
 }
 
-// makeSandboxToken makes a token. It replaces a file whose token is not in force.
+// makeSandboxToken makes a token, unless the file has one that is in force. It replaces a file whose token is not.
 func makeSandboxToken(ctx context.Context, cfg *config.Config, l *sequencer.Ledger, role audit.Role,
 	path string) error {
+	if good, err := tokenOpens(ctx, l, path); good || err != nil {
+		return err
+	}
 	body := &audit.Credential{Role: role, Identity: role.String()}
 	bearer, _, err := newToken(body)
 	if err != nil {
@@ -239,15 +234,8 @@ func sandboxBlindToken(cfg *config.Config) string {
 // IntroduceSandbox makes the house's token at the co-dealer, and pins the co-dealer in the house's ledger,
 // unless that was done before.
 func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *sequencer.Ledger) error {
-	path := sandboxBlindToken(cfg)
-	good, err := tokenOpens(ctx, coDealer, path)
-	if err != nil {
-		return err
-	}
-	if !good {
-		if err := makeSandboxToken(ctx, cfg, coDealer, audit.RoleBlind, path); err != nil {
-			return fmt.Errorf("creating the token of the house at its co-dealer: %w", err)
-		}
+	if err := makeSandboxToken(ctx, cfg, coDealer, audit.RoleBlind, sandboxBlindToken(cfg)); err != nil {
+		return fmt.Errorf("creating the token of the house at its co-dealer: %w", err)
 	}
 	g := coDealer.Genesis()
 	if pin, ok := house.CoDealer(""); ok && pin.Origin == g.Origin {

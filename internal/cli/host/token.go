@@ -32,6 +32,7 @@ type tokenFlags struct {
 	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger (default: SHUFFLED_URL, unless --data, --config or --database says where the ledger is). Without an address, the command opens the ledger itself, and no daemon may serve it at that time."`
 	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600. Default: the token in SHUFFLED_TOKEN."`
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or a file with it."`
+	remote.ClientCertificate
 }
 
 // AfterApply takes the address from the environment, as every command does that asks a daemon. A flag that says
@@ -45,7 +46,8 @@ func (t *tokenFlags) AfterApply() error {
 
 // remote returns the flags with which the daemon is reached.
 func (t *tokenFlags) remote() *remote.Flags {
-	return &remote.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
+	return &remote.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile,
+		ClientCertificate: t.ClientCertificate}
 }
 
 // change writes the entry, by the daemon or into the stored ledger. There a credential is created only while no

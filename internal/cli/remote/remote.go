@@ -29,12 +29,17 @@ type Flags struct {
 	Policy    string `placeholder:"FILE" help:"Check every answer with a policy (C2SP tlog-policy) instead of a key. Its log lines are the ledger's keys, from before and after a rotation."`
 	TokenFile string `placeholder:"FILE" help:"File with the API token, mode 0600. Default: the token in SHUFFLED_TOKEN."`
 
-	ClientCert string `placeholder:"FILE" and:"certificate" help:"Client certificate instead of a token, in PEM, followed by the certificates between it and its authority."`
-	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Private key of the client certificate, in PEM, mode 0600."`
+	ClientCertificate
 
 	Again bool `help:"Accept the answer to an earlier try of the same command. Without it, an answer from before this command is refused."`
 
 	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// ClientCertificate are the flags of a certificate that stands for a token.
+type ClientCertificate struct {
+	ClientCert string `placeholder:"FILE" and:"certificate" help:"Client certificate instead of a token, in PEM, followed by the certificates between it and its authority."`
+	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Private key of the client certificate, in PEM, mode 0600."`
 }
 
 // Tried is the context of a command that writes. With --again, the client accepts an answer from before the command.
