@@ -29,17 +29,20 @@ type TokenCmd struct {
 type tokenFlags struct {
 	place.Flags
 	Ledger    string `default:"main" help:"Name of the ledger."`
-	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger (default: SHUFFLED_URL, unless --data, --config or --database says where the ledger is). Without an address, the command opens the ledger itself, and no daemon may serve it at that time."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger (default: SHUFFLED_URL, unless --data, --config or --database says where the ledger is; SHUFFLED_DATABASE does not). Without an address, the command opens the ledger itself, and no daemon may serve it at that time."`
 	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600. Default: the token in SHUFFLED_TOKEN."`
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or a file with it."`
 	remote.ClientCertificate
 }
 
 // AfterApply takes the address from the environment, as every command does that asks a daemon. A flag that says
-// where a stored ledger is comes first.
+// where a stored ledger is comes first. What only a daemon is shown needs an address, and would else be ignored.
 func (t *tokenFlags) AfterApply() error {
-	if t.URL == "" && t.Flags == (place.Flags{}) {
+	if t.URL == "" && t.Flags == (place.Flags{Database: os.Getenv("SHUFFLED_DATABASE")}) {
 		t.URL = os.Getenv("SHUFFLED_URL")
+	}
+	if t.URL == "" && (t.TokenFile != "" || t.ClientCert != "" || t.Key != os.Getenv("SHUFFLED_KEY")) {
+		return term.Usage("--url is missing: --token-file, --client-cert and --key are for the daemon at that address; leave them out if no daemon serves the ledger")
 	}
 	return nil
 }

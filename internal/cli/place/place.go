@@ -130,7 +130,7 @@ func noDatabase(path string, err error) error {
 		others[i] = filepath.Base(filepath.Dir(others[i]))
 	}
 	return term.WithHint(err, "there is no directory %s; --data DIR, or data in the configuration, names the directory that "+
-		"has the database.%s To try the program: \"shuffled serve --dev\"", dir, near.Hint(filepath.Base(dir), others))
+		"has the database.%s act and token ask a daemon with --url. To try the program: \"shuffled serve --dev\"", dir, near.Hint(filepath.Base(dir), others))
 }
 
 // withStore opens the store, and calls do with it. A superuser of the database may do so.
