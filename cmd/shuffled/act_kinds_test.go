@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"os"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -31,6 +32,7 @@ func TestActKinds(t *testing.T) {
 		r.says(code, "admin", pinned, args, texts...)
 	}
 	propose := func(act string, args ...string) []string {
+		os.Remove(r.path("kind.act")) // of the act before: act do replaces no file
 		return append([]string{"act", "do", act, "--sign", r.path("alice.key"), "--yes", "--out",
 			r.path("kind.act")}, args...)
 	}

@@ -120,6 +120,7 @@ func newActing(t *testing.T) *rotating {
 // adminToken makes an admin's token by both administrators, without a daemon.
 func (r *rotating) adminToken() {
 	r.t.Helper()
+	os.Remove(r.path("admin.act")) // of the token before
 	r.offline(term.ExitOK, []string{"do", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
 		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs a second signature")
 	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
@@ -164,6 +165,7 @@ func (r *rotating) adopts() {
 		r.t.Errorf("serve: exit code %d\n%s", code, out)
 	}
 	r.offline(term.ExitCannot, []string{"submit", act}, "adopt_head needs two administrators")
+	must(r.t, os.Remove(act)) // the block makes it again
 	y := newTypist(r.t)
 	y.work = r.dir
 	y.replaces("/etc/shuffled/shuffled.toml", r.config)

@@ -23,7 +23,7 @@ type actDoCmd struct {
 	actSubject
 	Sign       string        `name:"sign" required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
 	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
-	Out        string        `placeholder:"FILE" help:"Write the signed act to FILE, for the second administrator or for act submit, and submit nothing."`
+	Out        string        `placeholder:"FILE" help:"Write the signed act to the new file FILE, for the second administrator or for act submit, and submit nothing."`
 	Yes        bool          `help:"Sign without a question."`
 	As         string        `placeholder:"IDENTITY" help:"Identity that submits it: that of the admin's token, for a takeover that of the dealer's token. The default is admin with --url, and operator without. adopt_head ignores it, because the daemon adopts."`
 	Life       time.Duration `default:"1h" help:"How long the act is valid, at most 24h. If latch_clear or kill_clear needs two administrators, this time begins after the delay."`
@@ -92,8 +92,11 @@ func (c actDoCmd) Run(ctx context.Context, s term.Streams) error {
 
 // settle completes and checks the flags.
 func (c *actDoCmd) settle() error {
-	if c.Life <= 0 || c.Life > 24*time.Hour {
+	switch {
+	case c.Life <= 0 || c.Life > 24*time.Hour:
 		return term.Usage("--life must be above 0 and at most 24h: an act that needs longer must be made again")
+	case c.Out != "" && place.Exists(c.Out): // it may be a key, or an act that another one has signed
+		return term.Usage("--out: %s exists, and nothing is overwritten: name a new file", c.Out)
 	}
 	switch {
 	case c.Kind == "adopt_head":

@@ -251,3 +251,18 @@ func TestActNamesFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestActReplacesNoFile: act do writes a new file, and replaces none, such as a key.
+func TestActReplacesNoFile(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for name, want := range map[string]string{"alice.key": "alice.key exists", "new.act": "", "": ""} {
+		c := &actDoCmd{Life: time.Hour}
+		if name != "" {
+			c.Out = o.path(name)
+		}
+		if err := c.settle(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("--out %s: %v", name, err)
+		}
+	}
+}
