@@ -153,6 +153,7 @@ func TestOneAdminReplacesWitnesses(t *testing.T) {
 func (h *house) changePolicy(key, policy string) (answers []answer) {
 	h.t.Helper()
 	h.write("attack.policy", policy)
+	os.Remove(h.path("attack.act")) // of the call before: act do replaces no file
 	h.must("act", "do", "policy", "--policy", h.path("attack.policy"), "--sign", h.path(key), "--yes", "--as", "admin",
 		"--out", h.path("attack.act"), "--config", h.path("shuffled.toml"))
 	var file struct {
