@@ -174,7 +174,8 @@ chmod 0600 rescue.token`))
 	// Streams do not end: they are cut off, and must not have ended before.
 	said = y.block(document, "shuffled events",
 		"shuffled events --token-file", "! timeout 1 shuffled events --token-file",
-		"shuffled events --after", "! timeout 1 shuffled events --after", "curl -N", "! curl -N -m 1 -s", "1041", "2")
+		"shuffled events --after", "! timeout 1 shuffled events --after",
+		"printf", "! printf", "curl -N", "curl -N -m 1 -s", "1041", "2")
 	if !strings.Contains(said, "table-7") {
 		t.Errorf("%s", said)
 	}
