@@ -192,7 +192,7 @@ sed 's/^group .*/group one 1 w1/; s/^quorum .*/quorum one/' witnesses.policy > n
 	}
 	i.block("docs/operations/load.md", "shuffled audit export")
 	i.must("test -s mirror/log/main/checkpoint")
-	i.must("sed -i '1i access_retention = \"1h\"' " + filepath.Join(i.dir, "owner/owner.toml"))
+	i.must("sed -i 's/^access_retention = .*/access_retention = \"1h\"/' " + filepath.Join(i.dir, "owner/owner.toml"))
 	if said := i.block(run, "shuffled retention run"); !strings.Contains(said, "kept for 1h") {
 		i.t.Errorf("%s", said)
 	}

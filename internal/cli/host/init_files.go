@@ -97,6 +97,10 @@ data = %q
 database = %q
 database_password_file = %q
 
+# How long retention run keeps the requests of regulators and administrators; 1h to 876000h, or 0s for ever.
+# Danger: dropped records are gone. Ask your regulator how long they must be kept.
+access_retention = "0s"
+
 [[ledger]]
 name = %q
 signing_key = %q

@@ -187,12 +187,7 @@ func listed(ms int64) string {
 }
 
 func toldTokens(told *client.CredentialList) []listedToken {
-	at := func(t *client.Timestamp) string {
-		if t == nil {
-			return ""
-		}
-		return listed(t.UnixMilli())
-	}
+	at := func(t *client.Timestamp) string { return listed(max(0, remote.Value(t).UnixMilli())) } // nil is before 1970
 	list := make([]listedToken, len(told.Credentials))
 	for i, c := range told.Credentials {
 		list[i] = listedToken{ID: c.Credential, Kind: string(c.Form), Role: string(c.Role), Identity: c.Identity,
