@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -205,8 +206,7 @@ func Default() *Config {
 		Limits: Limits{
 			MaxBody: 1 << 20, MaxVerifyBody: 32 << 20, Connections: 8192, Concurrency: 2048,
 			Waiting: 4096, Witnessed: 4096, Followers: 256, TokenFollowers: 16,
-			Verifications: 4, Readers: 4, TileCache: 64 << 20,
-			Queue: 4096, Asks: 256, Orders: 16,
+			Verifications: 4, Readers: 4, TileCache: 64 << 20, Queue: 4096, Asks: 256, Orders: 16,
 			TokenBurst: 100, UnknownRate: 20, UnknownBurst: 200,
 			ReadRate: 20, ReadBurst: 100, ReadBytes: 8 << 20, ReadBytesAll: 32 << 20,
 			VerifyRate: 5, VerifyBurst: 20,
@@ -258,44 +258,44 @@ func (c *Config) Databases() []*Config {
 	return all
 }
 
-// Credentials changes the path of every secret file to the file of that name in one directory: a supervisor such as
-// systemd gives the daemon private copies in a directory of its own. The key of the TLS certificate keeps its path: it
-// is renewed while the daemon runs, and the copy was made when it started. Two different files of one name are an
-// error. Call it after Resolve.
-func (c *Config) Credentials(dir string) error {
+// Credentials changes the path of every secret file to that of its name in one directory, such as the private copies
+// that systemd makes. The key of the TLS certificate keeps its path, because it is renewed while the daemon runs. Two
+// different files of one name are an error, and so is one without a copy. Call it after Resolve.
+func (c *Config) Credentials(dir string) (wrong error) {
 	taken := make(map[string]string)
-	var twice error
-	take := func(path string) string {
-		name := filepath.Base(path)
-		if other, ok := taken[name]; ok && other != path {
-			twice = fmt.Errorf("%s and %s have the same name in %s: rename one of them", other, path, dir)
+	take := func(path *string) {
+		from, name := *path, filepath.Base(*path)
+		if from == "" {
+			return
 		}
-		taken[name] = path
-		return filepath.Join(dir, name)
+		other := cmp.Or(taken[name], from)
+		taken[name], *path = from, filepath.Join(dir, name)
+		if _, err := os.Stat(*path); err != nil {
+			wrong = fmt.Errorf("%w: add LoadCredential=%s:%s to the unit, and give systemctl daemon-reload", err, name, from)
+		} else if other != from {
+			wrong = fmt.Errorf("%s and %s have the same name in %s: rename one of them", other, from, dir)
+		}
 	}
-	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile}
+	take(&c.DatabasePasswordFile)
+	take(&c.PassphraseFile)
 	for i := range c.SealingKeys {
-		secrets = append(secrets, &c.SealingKeys[i])
+		take(&c.SealingKeys[i])
 	}
 	for i := range c.Ledgers {
 		l := &c.Ledgers[i]
-		secrets = append(secrets, &l.SigningKey, &l.DatabasePasswordFile)
+		take(&l.SigningKey)
+		take(&l.DatabasePasswordFile)
 		for k := range l.SigningKeys {
-			secrets = append(secrets, &l.SigningKeys[k])
+			take(&l.SigningKeys[k])
 		}
 		for k, text := range l.CoDealers {
 			if c, err := ParseCoDealer(text); err == nil {
-				c.TokenFile = take(c.TokenFile)
+				take(&c.TokenFile)
 				l.CoDealers[k] = c.Origin + " " + c.URL + "/v1/" + c.Ledger + " " + c.TokenFile
 			}
 		}
 	}
-	for _, path := range secrets {
-		if *path != "" {
-			*path = take(*path)
-		}
-	}
-	return twice
+	return wrong
 }
 
 // Digest returns the SHA-256 of all settings in force, as TOML. A password in a database address, which only the

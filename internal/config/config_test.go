@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -307,25 +309,43 @@ func TestSize(t *testing.T) {
 }
 
 // TestCredentials: every secret file is taken from the directory, except the key of the TLS
-// certificate, which is read again when it changes.
+// certificate, which is read again when it changes. The line that a unit lacks is named.
 func TestCredentials(t *testing.T) {
-	c := Default()
-	c.DatabasePasswordFile, c.TLS.Cert, c.TLS.Key = "/etc/a/password", "/etc/a/cert.pem", "/etc/a/key.pem"
-	c.Data = "/var/lib/x"
-	c.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{"/etc/b/main-2.key"}}}
-	c.Resolve()
-	if err := c.Credentials("/run/c"); err != nil {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"password", "sealing.key", "main.key", "main-2.key", "lab.token"} {
+		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	house := func(ledger Ledger) *Config {
+		c := Default()
+		c.DatabasePasswordFile, c.TLS.Cert, c.TLS.Key = "/etc/a/password", "/etc/a/cert.pem", "/etc/a/key.pem"
+		c.Data, c.Ledgers = "/var/lib/x", []Ledger{ledger}
+		c.Resolve()
+		return c
+	}
+	const lab = "lab.example.org/o https://lab.example.org/v1/o "
+	c := house(Ledger{Name: "main", SigningKeys: []string{"/etc/b/main-2.key"},
+		CoDealers: []string{lab + "/etc/b/lab.token"}})
+	if err := c.Credentials(dir); err != nil {
 		t.Fatal(err)
 	}
-	got := []string{c.DatabasePasswordFile, c.TLS.Key, c.SealingKeys[0], c.Ledgers[0].SigningKey,
-		c.Ledgers[0].SigningKeys[0], c.TLS.Cert, c.Ledgers[0].Mark, c.PassphraseFile}
-	want := []string{"/run/c/password", "/etc/a/key.pem", "/run/c/sealing.key", "/run/c/main.key",
-		"/run/c/main-2.key", "/etc/a/cert.pem", "/var/lib/x/main.mark", ""}
+	l := c.Ledgers[0]
+	got := []string{c.DatabasePasswordFile, c.TLS.Key, c.SealingKeys[0], l.SigningKey, l.SigningKeys[0],
+		l.CoDealers[0], c.TLS.Cert, l.Mark, c.PassphraseFile}
+	want := []string{at("password"), "/etc/a/key.pem", at("sealing.key"), at("main.key"), at("main-2.key"),
+		lab + at("lab.token"), "/etc/a/cert.pem", "/var/lib/x/main.mark", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c.Ledgers[0].DatabasePasswordFile = "/etc/b/password"
-	if err := c.Credentials("/run/d"); err == nil || !strings.Contains(err.Error(), "/etc/b/password") {
-		t.Errorf("two files of one name: %v", err)
+	for says, ledger := range map[string]Ledger{
+		"/etc/b/password have the same name":            {Name: "main", DatabasePasswordFile: "/etc/b/password"},
+		"add LoadCredential=main-3.key:/etc/main-3.key": {Name: "main", SigningKeys: []string{"/etc/main-3.key"}},
+		"add LoadCredential=lab-2.token:/etc/lab-2":     {Name: "main", CoDealers: []string{lab + "/etc/lab-2.token"}},
+	} {
+		if err := house(ledger).Credentials(dir); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", says, err)
+		}
 	}
 }
