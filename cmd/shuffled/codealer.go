@@ -8,14 +8,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"shuffled/internal/audit"
-	"shuffled/internal/audit/trust"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/codealer"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer/blind"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger/sequencer"
-	"shuffled/internal/term"
 )
 
 // readHouses reads the policies of the houses for which this ledger deals orders. The map is by the origin of
@@ -23,16 +21,9 @@ import (
 func readHouses(files []string) (map[string]blind.House, error) {
 	houses := make(map[string]blind.House)
 	for _, path := range files {
-		text, err := term.ReadBounded(path, audit.MaxPolicyFile)
+		trusted, err := place.ReadHouse(path)
 		if err != nil {
-			return nil, fmt.Errorf("reading the policy of a house: %w", err)
-		}
-		trusted, err := trust.ParseTrust("", text)
-		if err != nil {
-			return nil, fmt.Errorf("reading the policy of a house: %s: %w", path, err)
-		}
-		if len(trusted.Keys) == 0 {
-			return nil, fmt.Errorf("reading the policy of a house: %s has no log line with the key of its ledger", path)
+			return nil, err
 		}
 		for _, key := range trusted.Keys {
 			h := houses[key.Name()]

@@ -93,6 +93,11 @@ func TestDoctor(t *testing.T) {
 			check: "certificate", found: "in the clear", cure: `set \[tls\]`},
 		{name: "port in use", swap: [][2]string{{`listen = "` + i.addr, `listen = "` + i.at}},
 			check: "listener", found: "address already in use|another program", cure: "stop the program"},
+		{name: "policy of a house gone", swap: [][2]string{{"\nhouses = []", "\nhouses = [\"gone.policy\"]"}},
+			check: "house of main", found: "gone.policy.*no such file", cure: "restore the file"},
+		{name: "token for a co-dealer gone", swap: [][2]string{{"\nco_dealers = []",
+			"\nco_dealers = [\"lab.example.org/o https://lab.example.org/v1/o gone.token\"]"}},
+			check: "token for lab.example.org/o", found: "gone.token.*no such file", cure: "restore the file"},
 		{name: "few files", plant: "ulimit -n 100", result: "warn",
 			check: "host", found: "100 files may be open", cure: "LimitNOFILE"},
 	} {

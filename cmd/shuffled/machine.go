@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"shuffled/internal/cli/serving"
@@ -124,7 +123,7 @@ func (m *machine) collect(to chan<- prometheus.Metric) {
 // it, and the collector then works more often. limitMemory returns the available memory in bytes, 0 if unknown.
 func limitMemory(cfg *config.Config, log *slog.Logger) (available uint64) {
 	limit, from := cfg.MemoryLimit, "memory_limit"
-	available, source, err := availableMemory()
+	available, source, err := serving.AvailableMemory()
 	switch {
 	case limit != 0:
 		debug.SetMemoryLimit(int64(limit))
@@ -142,17 +141,6 @@ func limitMemory(cfg *config.Config, log *slog.Logger) (available uint64) {
 	}
 	log.Info("memory limit", "limit", limit.String(), "from", from)
 	return available
-}
-
-// availableMemory returns what the cgroup allows or what the machine has, whichever is less, in bytes.
-func availableMemory() (available uint64, from string, err error) {
-	available, err = memlimit.FromSystem()
-	from = "machine"
-	// FromCgroup returns an error if there is no limit, or if the limit cannot be read.
-	if allowed, none := memlimit.FromCgroup(); none == nil && (err != nil || allowed < available) {
-		available, from, err = allowed, "cgroup", nil
-	}
-	return available, from, err
 }
 
 // The collector trades memory for time. The daemon usually holds little memory, and under load it discards

@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -100,18 +99,13 @@ type versionCmd struct {
 
 func (c versionCmd) Run(s term.Streams) error {
 	b := build.This()
-	if c.JSON {
-		return term.PrintJSON(s.Out, b)
-	}
 	fips := "off"
 	if b.FIPS {
 		fips = "on (module " + b.FIPSBuild + ")"
 	}
-	fmt.Fprintf(s.Out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision,
-		b.Algorithm, b.Go, fips)
-	fmt.Fprintf(s.Out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform,
+	return s.Answer(c.JSON, b, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\nplatform   %s\n"+
+		"kernel     %s, getrandom in the vDSO: %s\n", b.Version, b.Revision, b.Algorithm, b.Go, fips, b.Platform,
 		cmp.Or(b.Kernel, "unknown"), b.VDSO)
-	return nil
 }
 
 // otherCmd is a command that runs another program with the given arguments: shuffled-lab or shuffled-bench, by

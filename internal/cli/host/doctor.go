@@ -22,7 +22,7 @@ type DoctorCmd struct {
 func (DoctorCmd) Help() string {
 	return `Checks the host, the files, the database and the listeners of a configuration, and says what to do. If the daemon
 of the configuration runs, it also prints what that daemon says on /readyz: what each ledger can do, and its witnesses.
-It writes nothing.
+It writes nothing, and does not read what a daemon keeps of its co-dealers.
 
 Exit codes: 0 nothing failed, 1 something did, 2 usage, 3 could not run.
 

@@ -24,6 +24,7 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/cli/serving"
+	"shuffled/internal/config"
 	"shuffled/internal/entropy"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
@@ -50,12 +51,13 @@ func (d *doctor) host() {
 
 // limits says what of the host needs attention, as a running daemon says it on /readyz.
 func (d *doctor) limits() {
-	concerns := serving.HostConcerns(d.cfg, 0)
+	available, _, _ := serving.AvailableMemory() // 0 if it is unknown
+	concerns := serving.HostConcerns(d.cfg, available)
 	for _, c := range concerns {
 		d.warn("host", c.Cure, "%s", c.What)
 	}
 	if len(concerns) == 0 {
-		d.ok("host", "descriptors, free space and clock are as a daemon needs them")
+		d.ok("host", "descriptors, free space, memory and clock are as a daemon needs them")
 	}
 	if !place.Exists(d.cfg.Data) {
 		d.warn("data directory", "shuffled ledger create makes the directory; if the path is mistyped, correct it in the configuration",
@@ -98,30 +100,38 @@ func (d *doctor) mode(check, path string, not fs.FileMode) {
 	}
 }
 
-// keys reads the files that a daemon reads at its start. It returns the origins of the ledgers whose keys could be
-// read, by name.
+// keys reads the files that a daemon reads at its start, except what it keeps of co-dealers. It returns the origins of
+// the ledgers whose keys could be read, by name.
 func (d *doctor) keys() map[string]string {
 	origins := make(map[string]string)
 	const cure = "restore the file from the place where it is kept safe, with mode 0600, or correct its path"
 	if _, err := keys.ReadPassphrase(d.cfg.PassphraseFile); d.failed("passphrase", cure, err) {
 		return origins
 	}
-	passwords := []string{d.cfg.DatabasePasswordFile}
-	for _, l := range d.cfg.Ledgers {
-		passwords = append(passwords, l.DatabasePasswordFile)
-	}
-	for _, path := range passwords {
+	secret := func(check, path string) {
 		if path == "" {
-			continue
+			return
 		}
-		if _, err := keys.ReadSecret(path); !d.failed("database password", cure, err) {
-			d.ok("database password", "%s can be read by its owner alone", path)
+		if _, err := keys.ReadSecret(path); !d.failed(check, cure, err) {
+			d.ok(check, "%s can be read by its owner alone", path)
 		}
 	}
+	secret("database password", d.cfg.DatabasePasswordFile)
 	if _, err := place.ReadKeyring(d.cfg.SealingKeys, d.cfg.PassphraseFile); !d.failed("sealing keys", cure, err) {
 		d.ok("sealing keys", "%d can be read", len(d.cfg.SealingKeys))
 	}
 	for _, l := range d.cfg.Ledgers {
+		secret("database password", l.DatabasePasswordFile)
+		for _, text := range l.CoDealers {
+			one, _ := config.ParseCoDealer(text) // Validate has read it
+			secret("token for "+one.Origin, one.TokenFile)
+		}
+		for _, path := range l.Houses {
+			check := "house of " + l.Name
+			if _, err := place.ReadHouse(path); !d.failed(check, "restore the file, or correct its path", err) {
+				d.ok(check, "%s can be read", path)
+			}
+		}
 		origin, signers, err := place.ReadSigners(l, d.cfg.PassphraseFile)
 		if d.failed("signing key of "+l.Name, cure, err) {
 			continue

@@ -51,21 +51,19 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 		return c.sealing(s, passphrase)
 	case "auditor":
 		k, err := writeAuditor(c.Out, passphrase)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintln(s.Out, k)
 		}
-		fmt.Fprintln(s.Out, k)
-		return nil
+		return err
 	}
 	k, err := c.named(kind)
 	if err == nil {
 		err = writeBoth(k, c.Out, passphrase)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = fmt.Fprintln(s.Out, k.VKey())
 	}
-	fmt.Fprintln(s.Out, k.VKey())
-	return nil
+	return err
 }
 
 // named makes a key that has a name, or takes the signing key that an ssh-agent holds.
@@ -166,14 +164,11 @@ func (c keyShowCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, k)
-	}
-	fmt.Fprintf(s.Out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
+	auditor := ""
 	if k.Public != "" {
-		fmt.Fprintf(s.Out, "%s\n%s\n", k.Type, k.Public)
+		auditor = k.Type + "\n" + k.Public + "\n"
 	}
-	return nil
+	return s.Answer(c.JSON, k, "%s key %s%s\n%s", k.Kind, k.VKey, k.KeyID, auditor)
 }
 
 func (c keyShowCmd) read() (shownKey, error) {

@@ -96,15 +96,13 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err := sequencer.Create(ctx, store, info, chosen, key.Signer(), of.Mark, time.Now()); err != nil {
 		return err
 	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, map[string]string{"name": c.Name, "origin": c.Origin, "vkey": key.VKey()})
-	}
-	fmt.Fprintf(s.Out, "created ledger %s\n%s\n", c.Name, key.VKey())
+	administrator := ""
 	if len(c.Admins) == 0 {
-		fmt.Fprintf(s.Out, "administrator %s: %s, which is there only because this is a sandbox\n",
+		administrator = fmt.Sprintf("administrator %s: %s, which is there only because this is a sandbox\n",
 			chosen.Administrators[0].Name, SandboxAdminKey(cfg))
 	}
-	return nil
+	return s.Answer(c.JSON, map[string]string{"name": c.Name, "origin": c.Origin, "vkey": key.VKey()},
+		"created ledger %s\n%s\n%s", c.Name, key.VKey(), administrator)
 }
 
 // chosen is the first entry without key, policy and predecessor, which the command line does not say.

@@ -63,12 +63,8 @@ func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
 	if err := os.WriteFile(c.Transcript, data, 0o644); err != nil {
 		return fmt.Errorf("writing the transcript: %w", err)
 	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, map[string]any{"file": c.Transcript, "bytes": len(data)})
-	}
-	fmt.Fprintf(s.Out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n",
-		term.Visible(c.Transcript), len(data), term.Visible(c.Transcript))
-	return nil
+	return s.Answer(c.JSON, map[string]any{"file": c.Transcript, "bytes": len(data)},
+		"%s: %d bytes, proved. Anyone can check it: shuffled verify %[1]s --key VKEY\n", term.Visible(c.Transcript), len(data))
 }
 
 // print shows what is known of the shuffle.

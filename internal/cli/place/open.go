@@ -112,6 +112,21 @@ func ReadSigners(l config.Ledger, passphraseFile string) (origin string, signers
 	return origin, signers, nil
 }
 
+// ReadHouse reads the policy of a house for which a ledger deals orders.
+func ReadHouse(path string) (of trust.Trusted, err error) {
+	text, err := term.ReadBounded(path, audit.MaxPolicyFile)
+	if err == nil {
+		of, err = trust.ParseTrust("", text)
+	}
+	if err == nil && len(of.Keys) == 0 {
+		err = errors.New("it has no log line with the key of its ledger")
+	}
+	if err != nil {
+		err = fmt.Errorf("reading the policy of a house: %s: %w", path, err)
+	}
+	return of, err
+}
+
 // mayAsk returns an error unless an operator named the host of the witness: in the policy with which the ledger was
 // created, or in the configuration. An administrator writes later policies over the API, and those do not count.
 func mayAsk(hosts []string, g *audit.Genesis, w trust.Witness) error {

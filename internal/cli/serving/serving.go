@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/config"
@@ -132,6 +133,17 @@ func (c Concern) String() string { return c.What + ": " + c.Cure }
 // leastMemory is what a daemon needs, in bytes: with half of it, 24 batches of 70 largest shoes at once had the kernel
 // end it, and with all of it some of them got 503.
 const leastMemory = 128 << 20
+
+// AvailableMemory returns what the cgroup allows or what the machine has, whichever is less, in bytes.
+func AvailableMemory() (available uint64, from string, err error) {
+	available, err = memlimit.FromSystem()
+	from = "machine"
+	// FromCgroup returns an error if there is no limit, or if the limit cannot be read.
+	if allowed, none := memlimit.FromCgroup(); none == nil && (err != nil || allowed < available) {
+		available, from, err = allowed, "cgroup", nil
+	}
+	return available, from, err
+}
 
 // HostConcerns looks at what a daemon needs of its host: descriptors, disk, memory, clock. What cannot be found out is
 // no concern. memory is how many bytes the process may take, 0 if unknown. If the disk does not answer, the caller
