@@ -172,3 +172,20 @@ test("a ledger that was put back to an older state is a fork", async (t) => {
       );
   assert.ok(isFault(e) && e.other, `a ledger that lost entries was believed: ${e}`);
 });
+
+test("tiles that a daemon does not have yet are asked for again, and lost ones are a fault", async (t) => {
+  const d = await daemon(t),
+    none = JSON.stringify({ type: "about:blank", title: "none", status: 404, code: "not_found" });
+  let lost = 3;
+  const c = d.client({
+    attempts: 3,
+    fetch: async (url, init) =>
+      url.includes("/tile/") && lost-- > 0
+        ? new Response(none, { status: 404, headers: { "Content-Type": "application/problem+json" } })
+        : fetch(url, init),
+  });
+  for (const table of ["a", "b"]) await c.commit(newKey(), { table, deck: "standard-52" });
+  await assert.rejects(c.check(), (e) => isFault(e) && e.answer !== e.other && e.other && /lacks tiles/.test(e.sentence));
+  lost = 2;
+  await c.check();
+});

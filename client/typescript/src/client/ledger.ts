@@ -14,7 +14,7 @@ import { verify } from "../verify/verdict.ts";
 import { ShuffledError, fault } from "./errors.ts";
 import { keyTime } from "./key.ts";
 import { Log, type State } from "./log.ts";
-import { send, type Request, type SendConfig, type Tries } from "./send.ts";
+import { pause, send, sleep, type Request, type SendConfig, type Tries } from "./send.ts";
 
 // Config says which ledger to use, what to trust, and how to call.
 export interface Config {
@@ -125,8 +125,9 @@ export class Ledger {
     return send(this.config, { ...r, path: `/v1/${this.name}${r.path}` }, tries);
   }
 
-  // tile fetches a tile of the log. send gives text, so the bytes pass through it in base64.
-  private async tile(path: string): Promise<Bytes> {
+  // tile fetches a tile of the log, null if the daemon has none. Another daemon of the same ledger may not have it yet,
+  // so it is asked for again. send gives text, so the bytes pass through it in base64.
+  private async tile(path: string): Promise<Bytes | null> {
     const c: SendConfig = {
       ...this.config,
       fetch: async (url, init) => {
@@ -137,8 +138,16 @@ export class Ledger {
         });
       },
     };
-    const text = await send(c, { method: "GET", path: `/log/${this.name}/tile/${path}` });
-    return Uint8Array.from(atob(text), (b) => b.charCodeAt(0));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const text = await send(c, { method: "GET", path: `/log/${this.name}/tile/${path}` });
+        return Uint8Array.from(atob(text), (b) => b.charCodeAt(0));
+      } catch (e) {
+        if (!(e instanceof ShuffledError) || e.code !== "not_found") throw e;
+        if (attempt === c.attempts) return null;
+        await sleep(pause(c, attempt));
+      }
+    }
   }
 
   command(o: CallOptions = {}, key?: string): Asked {

@@ -22,6 +22,9 @@ export interface Head {
   signed: string;
 }
 
+// Compared is a head with the signed checkpoint that it must extend.
+type Compared = Head & { other: string };
+
 const MAX_ROOTS = 4096,
   MAX_LOOSE = 256,
   MAX_TILES = 128;
@@ -34,10 +37,10 @@ export class Log {
   private saved = "";
   private saving: Promise<void> = Promise.resolve();
 
-  // tile fetches the hashes of a tile. path has its level, number and width, as C2SP says.
+  // tile fetches the hashes of a tile, null if there is none. path has its level, number and width, as C2SP says.
   constructor(
     private readonly state: State | undefined,
-    private readonly tile: (path: string) => Promise<Bytes>,
+    private readonly tile: (path: string) => Promise<Bytes | null>,
   ) {}
 
   get size(): number {
@@ -86,7 +89,7 @@ export class Log {
       loose = [...this.loose.values()];
     if (!newest) return;
     for (const l of loose) {
-      const proof = await this.proof(l.size, newest.size, newest);
+      const proof = await this.proof(l.size, newest.size, { ...newest, other: l.signed });
       const roots = consistent(l.size, newest.size, proof, l.root);
       if (roots === null || !equal(roots[1], newest.root))
         throw fault(`the log's tiles are not those of its ${newest.size} entries`, newest.signed, { other: l.signed });
@@ -101,7 +104,7 @@ export class Log {
 
   // proof gives PROOF(m, D[n]) of RFC 9162 from the hashes in the tiles. The tiles are not trusted:
   // the caller checks that the proof leads to both roots.
-  private async proof(m: number, n: number, under: Head): Promise<Bytes[]> {
+  private async proof(m: number, n: number, under: Compared): Promise<Bytes[]> {
     const root = async (from: number, to: number): Promise<Bytes> => {
       const size = to - from,
         k = below(size);
@@ -120,17 +123,20 @@ export class Log {
   }
 
   // node gives the hash of a complete subtree of 2^level leaves.
-  private async node(level: number, index: number, under: Head): Promise<Bytes> {
+  private async node(level: number, index: number, under: Compared): Promise<Bytes> {
     const tileLevel = Math.floor(level / 8),
       span = 2 ** (level % 8),
       first = index * span,
       n = Math.floor(first / 256);
     const width = Math.min(256, Math.floor(under.size / 256 ** tileLevel) - n * 256),
       path = tilePath(tileLevel, n, width);
-    let tile = this.tiles.get(path);
+    let tile: Bytes | null | undefined = this.tiles.get(path);
     if (!tile) {
       tile = await this.tile(path);
-      if (tile.length !== width * 32) throw fault(`the log's tile ${path} has ${tile.length} bytes`, under.signed);
+      // If the tile never comes, the ledger has lost what was signed.
+      if (!tile) throw fault("the log lacks tiles of a checkpoint that was signed", under.signed, { other: under.other });
+      if (tile.length !== width * 32)
+        throw fault(`the log's tile ${path} has ${tile.length} bytes`, under.signed, { other: under.other });
       if (this.tiles.size >= MAX_TILES) this.tiles.clear();
       if (width === 256) this.tiles.set(path, tile);
     }
