@@ -65,7 +65,7 @@ export class Batch {
     if (l.log.waits) await this.client.check();
     const operations = [];
     for (const [i, step] of steps.entries()) operations.push(await this.operation(i, step));
-    for (const step of steps) this.whens.push(l.command(o, step.key));
+    for (const step of steps) this.whens.push(await l.command(o, step.key));
     const body = { operations, ...(o.allOrNone && { all_or_none: true }) };
     for (let attempt = 1; ; attempt++) {
       const tries = { open: false };

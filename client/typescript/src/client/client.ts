@@ -107,7 +107,7 @@ export class Client {
 
   // takeOver makes this client's identity the owner of another identity's shuffle.
   async takeOver(s: Committed, request: TakeoverRequest, o?: CallOptions): Promise<Takeover> {
-    const when = this.ledger.command(o);
+    const when = await this.ledger.command(o);
     const answer = await this.ledger.send(
       { method: "POST", path: `/shuffles/${s.id}/takeover`, body: request, signal: o?.signal },
       when.tries,
@@ -142,7 +142,7 @@ export class Client {
 
   // receipt gives the receipt of an entry, after it was proved.
   async receipt(index: number, o?: CallOptions): Promise<string> {
-    const when = this.ledger.reading(o),
+    const when = await this.ledger.reading(o),
       answer = await this.ledger.send({ method: "GET", path: `/entries/${index}/receipt`, signal: o?.signal });
     await believed(answer, () => this.ledger.prove(answer, index, when, answer));
     return answer;
@@ -213,8 +213,8 @@ export class Client {
     if (s.seen > 0 || s.early || !this.ledger.asks) return;
     for (let attempt = 1; ; attempt++) {
       const answer = await this.ledger.send({ method: "GET", path: `/entries/${s.id}/receipt`, signal: o?.signal });
-      const e = await believed(answer, () =>
-        this.ledger.prove(answer, s.id, { ...this.ledger.reading(), since: 0 }, answer),
+      const e = await believed(answer, async () =>
+        this.ledger.prove(answer, s.id, { ...(await this.ledger.reading()), since: 0 }, answer),
       );
       if (!equal(e.leaf, s.leaf)) throw fault("the receipt is of another commit", answer);
       const at = await this.ledger.witnessed(answer);
@@ -275,7 +275,7 @@ export class Client {
     const l = this.ledger;
     if (l.log.waits) await this.check();
     await this.ready(step, o);
-    const when = l.command(o, step.key);
+    const when = await l.command(o, step.key);
     return this.prove(step, step.of, when, await l.send({ ...requestOf(step), signal: o?.signal }, when.tries));
   }
 

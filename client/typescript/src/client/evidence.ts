@@ -46,7 +46,7 @@ export async function evidence(
   o?: CallOptions,
 ): Promise<{ text: string; verdict: Verdict }> {
   for (let attempt = 1; ; attempt++) {
-    const when = l.reading(o),
+    const when = await l.reading(o),
       text = await l.send({
         method: "GET",
         path: `/shuffles/${id}/transcript`,
@@ -96,7 +96,7 @@ export async function loaded(
   is: (t: ShuffleState) => boolean,
   o?: CallOptions,
 ): Promise<[Committed, Status]> {
-  const when = l.reading(o),
+  const when = await l.reading(o),
     answer = await l.send({ method: "GET", path: `/shuffles/${at}`, signal: o?.signal });
   return believed(answer, async () => {
     const t = read<ShuffleState>(answer);

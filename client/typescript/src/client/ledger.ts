@@ -120,8 +120,13 @@ export class Ledger {
     this.log = new Log(c.state, async (path) => this.tile(path));
   }
 
+  // remember loads the State once.
+  private remember(): Promise<void> {
+    return (this.remembered ??= this.log.remember(this.keys));
+  }
+
   async send(r: Request, tries?: Tries): Promise<string> {
-    await (this.remembered ??= this.log.remember(this.keys));
+    await this.remember();
     return send(this.config, { ...r, path: `/v1/${this.name}${r.path}` }, tries);
   }
 
@@ -150,7 +155,10 @@ export class Ledger {
     }
   }
 
-  command(o: CallOptions = {}, key?: string): Asked {
+  // command and reading begin a request. They load the State first, so that since is not below what was seen before a
+  // restart.
+  async command(o: CallOptions = {}, key?: string): Promise<Asked> {
+    await this.remember();
     const asked: Asked = {
       since: this.log.size,
       read: false,
@@ -164,7 +172,8 @@ export class Ledger {
     return made === null ? asked : { ...asked, again: true, first: Math.min(asked.first, made) };
   }
 
-  reading(o: CallOptions = {}): Asked {
+  async reading(o: CallOptions = {}): Promise<Asked> {
+    await this.remember();
     return { since: this.log.size, read: true, first: 0, again: true, tries: { open: false }, signal: o.signal };
   }
 

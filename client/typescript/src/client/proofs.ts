@@ -258,7 +258,7 @@ export async function proveClose(
 // inherit proves that the entry after a child's commit closes the parent as continued. The child
 // keeps what is known of the parent's cards.
 export async function inherit(l: Ledger, s: Committed, parent: Committed): Promise<void> {
-  const when = l.reading(),
+  const when = await l.reading(),
     answer = await l.send({ method: "GET", path: `/entries/${s.id + 1}/receipt` });
   const { close } = (await l.prove(answer, s.id + 1, when, answer)).entry;
   if (close?.shuffle !== parent.id || close.outcome !== CONTINUED)
