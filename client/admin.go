@@ -34,11 +34,9 @@ func (c *Client) Switches(ctx context.Context) (*SwitchList, error) {
 // with CodeTable.
 func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, error) {
 	return appended(ctx, c, c.setTable, req, "the table is not the one that was asked for", func(e *audit.Event) bool {
-		kind := audit.EventTableClose
-		if req.Action == TableRequestActionOpen {
-			kind = audit.EventTableOpen
-		}
-		return e.Kind == kind && e.Name == req.Table
+		opens := req.Action == TableRequestActionOpen
+		return e.Name == req.Table &&
+			(opens && e.Kind == audit.EventTableOpen || !opens && e.Kind == audit.EventTableClose)
 	})
 }
 

@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	// silence is how long a stream of events may be silent. A daemon sends something every five seconds.
-	silence = 20 * time.Second
-	// maxEventLine bounds a line of a stream.
-	maxEventLine = 64 << 10
+	silence      = 20 * time.Second // of a stream of events: a daemon sends something every five seconds
+	maxEventLine = 64 << 10         // bytes of a line of a stream
 )
 
 // Events yields the events of the ledger, from the entry behind after on, or from now on if after is nil, until ctx is

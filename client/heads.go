@@ -118,21 +118,19 @@ func (a asked) before(index, size uint64) bool {
 
 // hold accepts the checkpoint of an answer. If the answer is older than its request (past), it is accepted only when
 // the newest checkpoint is proved to extend that of the answer.
-func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) error {
+func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) (err error) {
 	other, open := c.heads.add(n)
 	if other != nil {
 		return &Fault{Answer: answer, Other: other.signed,
 			What: fmt.Sprintf("two checkpoints of %d entries have different roots: the ledger was forked", n.Size)}
 	}
-	if !open {
-		return nil
+	if open && past {
+		err = c.Check(ctx)
 	}
-	if past {
-		if err := c.Check(ctx); err != nil {
-			return err
-		}
+	if open && err == nil {
+		err = c.save()
 	}
-	return c.save()
+	return err
 }
 
 // Check proves, with hashes from the log's tiles, that the newest checkpoint extends every other one that the client

@@ -126,6 +126,15 @@ func TestHostileHouse(t *testing.T) {
 	sealed := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Tape: make([]byte, len(tape)+81),
 		Key: 1}
 	expect(t, "a sealed tape", closed(&sealed, Close{}, completed), true)
+	lost := audit.Close{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+	void := func(r Reason) CloseRequest { return CloseRequest{Outcome: OutcomeVoid, Reason: &r} }
+	expect(t, "a lost tape", closed(&lost, Close{}, void(ReasonTapeLost)), false)
+	expect(t, "a lost tape that is told", closed(&lost, Close{Tape: tape}, void(ReasonTapeLost)), true)
+	expect(t, "a lost tape that was not asked for", closed(&lost, Close{}, void(ReasonMisdeal)), true)
+	h.at = commit.CloseBy
+	expect(t, "a lost tape after the time to close", closed(&lost, Close{}, void(ReasonTapeLost)), false)
+	expect(t, "a tape after the time to close", closed(&honest, Close{Tape: tape}, completed), true)
+	h.at = 1000
 
 	var aside []UnopenedPlace
 	dealt := func(d *audit.Deal, req DealRequest, cards ...int) error {

@@ -48,7 +48,9 @@ func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said
 		return e, body, err
 	}
 	body, ok := e.Body.(B)
-	if !ok || e.index <= s.ID || e.Time < s.entry.Time || e.Time >= s.commit.CloseBy || !is(body) {
+	ending, _ := e.Body.(*audit.Close)
+	late := e.Time >= s.commit.CloseBy && deref(ending).Reason != audit.ReasonTapeLost // that is legal at any time
+	if !ok || e.index <= s.ID || e.Time < s.entry.Time || late || !is(body) {
 		return e, body, r.fault(fmt.Sprintf("the %s in the ledger is another one", body.Type()), nil)
 	}
 	return e, body, c.own(e, says, r)

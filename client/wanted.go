@@ -63,10 +63,7 @@ func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) (c *audit.
 		}
 		c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
 	}
-	c.Recipe.Take = c.Recipe.Cards
-	if r.Take != nil {
-		c.Recipe.Take = *r.Take
-	}
+	c.Recipe.Take = *cmp.Or(r.Take, &c.Recipe.Cards)
 	if e := deref(r.EndAt); e.Lo == e.Hi {
 		c.EndAt = e.Lo
 	} else {

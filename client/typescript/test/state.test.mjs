@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync, sign } from "node:crypto";
 import test from "node:test";
 import { ml_dsa44 } from "@noble/post-quantum/ml-dsa.js";
+import { Committed } from "../dist/client/committed.js";
+import { proveClose } from "../dist/client/proofs.js";
+import { NO_TAPE, PUBLIC, TAPE_LOST, VOID } from "../dist/verify/codes.js";
 import { Client } from "../dist/index.js";
 import { Log } from "../dist/client/log.js";
 import { readCheckpoint } from "../dist/verify/checkpoint.js";
@@ -37,4 +40,19 @@ test("a state under a key of ML-DSA-44, and one from before that key was pinned"
   await assert.rejects(remember(short, longKey), /not signed by the pinned key/);
   const c = new Client({ url: "http://127.0.0.1:1", ledger: "main", vkey: vkey(longKey) });
   assert.equal(c.origin, ORIGIN);
+});
+
+test("a close discloses no tape for the reason tape_lost, if that was asked for, and at any time", async () => {
+  const s = Object.assign(Object.create(Committed.prototype), { id: 1, time: 1, commit: { close_by: 5 } });
+  s.context = { disclosure: PUBLIC };
+  const closed = (reason, asked, time) => {
+    const close = { shuffle: 1, outcome: VOID, reason, form: NO_TAPE },
+      l = { prove: async () => ({ index: 2, entry: { time, close } }), own() {} };
+    return proveClose(l, s, { outcome: "void", reason: asked }, { receipt: "", time: "" }, null, {}, "");
+  };
+  await closed(TAPE_LOST, "tape_lost", 3);
+  await closed(TAPE_LOST, "tape_lost", 5);
+  await assert.rejects(closed(TAPE_LOST, "misdeal", 3), /another one/);
+  await assert.rejects(closed(1, "misdeal", 3), /not disclosed/);
+  await assert.rejects(closed(1, "misdeal", 5), /another one/);
 });

@@ -120,8 +120,8 @@ export class Committed {
     return Array.from({ length: this.places }, (_, p) => p).filter((p) => !out.has(p));
   }
 
-  during(index: number, time: number): boolean {
-    return index > this.id && time >= this.time && time < this.commit.close_by;
+  during(index: number, time: number, overdue: boolean): boolean {
+    return index > this.id && time >= this.time && (overdue || time < this.commit.close_by);
   }
 
   // takeMix keeps a mix whose values fit the plan. It gives what is wrong with the beacon's value, or "".

@@ -1,7 +1,7 @@
 // Comparison of answers with their requests, their entries and the commit.
 import { isQuicknet, roundTime } from "../verify/beacon.ts";
 import { equal, fromBase64, toBase64 } from "../verify/bytes.ts";
-import { ASIDE, BEACON, CONTINUED, SLOT, TAPE, VOID, codeOf, told } from "../verify/codes.ts";
+import { ASIDE, BEACON, CONTINUED, SLOT, TAPE, TAPE_LOST, VOID, codeOf, told } from "../verify/codes.ts";
 import type { Bodies, Entry, Mix, Run, ShownCard } from "../verify/types.ts";
 import type {
   Close,
@@ -50,7 +50,7 @@ export async function proveCommit(l: Ledger, s: Shuffle, when: Asked, answer: st
 }
 
 // acted gives the entry of a command and its body. The entry is proved, this client's own, and
-// between the commit and close-by of the shuffle. is tells whether the body is what was asked for.
+// between the commit and close-by of the shuffle, which a close for a lost tape may be behind. is tells whether the body is what was asked for.
 export async function acted<K extends keyof Bodies>(
   l: Ledger,
   s: Committed,
@@ -61,8 +61,10 @@ export async function acted<K extends keyof Bodies>(
   is: (body: Bodies[K]) => boolean,
 ): Promise<[Proved, Bodies[K]]> {
   const e = await l.prove(said.receipt, said.index, when, answer),
+    { close } = e.entry,
     body = (e.entry as Entry)[type] as Bodies[K] | undefined;
-  if (!body || !s.during(e.index, e.entry.time) || !is(body))
+  const anyTime = close !== undefined && lost(close);
+  if (!body || !s.during(e.index, e.entry.time, anyTime) || !is(body))
     throw fault(`the ${type} in the ledger is another one`, answer);
   l.own(e, said, when, answer);
   return [e, body];
@@ -251,9 +253,12 @@ export async function proveClose(
   if (asked !== (c.reveal !== undefined)) throw fault("one of close and reveal is missing", answer);
   if (c.reveal)
     await proveReveal(l, s, { places: req.reveal!, final: true, exposed: false }, c.reveal, e.index - 1, when, answer);
+  if (lost(body)) return; // as was asked for; such a close discloses nothing (SPEC 5.6)
   const what = await s.disclosed(body);
   if (what) throw fault(what, answer);
 }
+
+const lost = ({ outcome, reason }: Bodies["close"]) => outcome === VOID && reason === TAPE_LOST;
 
 // inherit proves that the entry after a child's commit closes the parent as continued. The child
 // keeps what is known of the parent's cards.
