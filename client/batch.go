@@ -57,7 +57,7 @@ func (s *Step) commits() bool { return s.Request.op() == "shuffle" || s.Request.
 
 // do makes the single call of a step.
 func (c *Client) do(ctx context.Context, step Step) (Done, error) {
-	if err := c.checkSometimes(ctx); err != nil {
+	if err := c.check(ctx, maxLoose); err != nil {
 		return Done{}, err
 	}
 	if err := c.ready(ctx, &step); err != nil {
@@ -199,7 +199,7 @@ func (c *Client) Batch(ctx context.Context, steps []Step, allOrNone bool) ([]Don
 
 // batchOf prepares the steps and makes the request for them.
 func (c *Client) batchOf(ctx context.Context, steps []Step, allOrNone bool) (*BatchRequest, error) {
-	if err := c.checkSometimes(ctx); err != nil {
+	if err := c.check(ctx, maxLoose); err != nil {
 		return nil, err
 	}
 	req := &BatchRequest{AllOrNone: optional(BatchRequestAllOrNone(allOrNone))}

@@ -43,7 +43,7 @@ type heads struct {
 // Bounds of what is remembered.
 const (
 	maxRoots = 4096
-	maxLoose = 256 // when there are so many, the next call proves them first
+	maxLoose = 256 // when there are so many, they are proved
 	maxTiles = 128 // of at most 8 KiB
 
 	maxDecks, maxWheels, maxTables = 1000, 64, 4096
@@ -117,8 +117,9 @@ func (a asked) before(index, size uint64) bool {
 }
 
 // hold accepts the checkpoint of an answer. If the answer is older than its request (past), it is accepted only when
-// the newest checkpoint is proved to extend that of the answer.
-func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) (err error) {
+// the newest checkpoint is proved to extend that of the answer. For a request that reads, too many that wait are
+// proved, too.
+func (c *Client) hold(ctx context.Context, n head, past, reads bool, answer []byte) (err error) {
 	other, open := c.heads.add(n)
 	if other != nil {
 		return &Fault{Answer: answer, Other: other.signed,
@@ -126,6 +127,8 @@ func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) (er
 	}
 	if open && past {
 		err = c.Check(ctx)
+	} else if open && reads {
+		err = c.check(ctx, maxLoose)
 	}
 	if open && err == nil {
 		err = c.save()
@@ -135,13 +138,16 @@ func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) (er
 
 // Check proves, with hashes from the log's tiles, that the newest checkpoint extends every other one that the client
 // accepted, so that the ledger only grew. The next checkpoint is saved without those that it proved. The client does
-// this by itself before a call when many checkpoints wait for it, and for an answer under an older checkpoint than it
-// knew. A *Fault has the two signed checkpoints that contradict each other.
-func (c *Client) Check(ctx context.Context) error {
+// this by itself when many checkpoints wait for it, before a call that writes and after one that reads, and for an answer
+// under an older checkpoint than it knew. A *Fault has the two signed checkpoints that contradict each other.
+func (c *Client) Check(ctx context.Context) error { return c.check(ctx, 1) }
+
+// check is Check if at least so many checkpoints wait for it.
+func (c *Client) check(ctx context.Context, least int) error {
 	c.heads.mu.Lock()
 	newest, loose := c.heads.newest, slices.Collect(maps.Values(c.heads.loose))
 	c.heads.mu.Unlock()
-	if len(loose) == 0 {
+	if len(loose) < least {
 		return nil
 	}
 	tiles := &tileReader{c: c, ctx: ctx}
@@ -169,17 +175,6 @@ func (c *Client) Check(ctx context.Context) error {
 	}
 	c.heads.mu.Unlock()
 	return nil
-}
-
-// checkSometimes is Check when many checkpoints wait for it.
-func (c *Client) checkSometimes(ctx context.Context) error {
-	c.heads.mu.Lock()
-	n := len(c.heads.loose)
-	c.heads.mu.Unlock()
-	if n < maxLoose {
-		return nil
-	}
-	return c.Check(ctx)
 }
 
 // tileReader fetches the tiles of the log. tlog checks them against the root of the head, and only then calls

@@ -166,7 +166,7 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 			continue // none, or signed by a key that the pinned one handed on to: no receipt is accepted under it
 		}
 		past := i == 0 && checkpoint.Size < when.since // file.Witnessed is an early one, and may be below what is known
-		if err := c.hold(ctx, head{checkpoint, signed}, past, answer); err != nil {
+		if err := c.hold(ctx, head{checkpoint, signed}, past, true, answer); err != nil {
 			return nil, err
 		}
 	}

@@ -57,9 +57,6 @@ type Given struct {
 // checkpoint of Asked.Since entries. The same request gets the same answer. Another request for these places is refused
 // with CodeRepeated.
 func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given, error) {
-	if err := c.checkSometimes(ctx); err != nil {
-		return nil, err
-	}
 	when := c.reading()
 	answer, err := c.dealCards(ctx, order, req)
 	told, err := decoded[Deal](answer, err)

@@ -86,7 +86,7 @@ func (c *Client) prove(ctx context.Context, receipt string, index uint64, re rep
 		return proved{}, re.fault(fmt.Sprintf("the receipt is of entry %d, not %d", r.Index, index), nil)
 	}
 	past := re.before(r.Index, checkpoint.Size)
-	if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, re.body); err != nil {
+	if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, re.open == nil, re.body); err != nil {
 		return proved{}, err
 	}
 	return proved{e, receipt, r.Index, tlog.RecordHash(r.Entry), checkpoint.Size, r.Checkpoint}, nil

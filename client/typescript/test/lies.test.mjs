@@ -188,3 +188,17 @@ test("tiles that a daemon does not have yet are asked for again, and lost ones a
   lost = 2;
   await c.check();
 });
+
+test("a call that only reads also proves the checkpoints when many wait", async (t) => {
+  const d = await daemon(t),
+    liar = new Liar(),
+    c = d.client({ fetch: liar.fetch });
+  const { id } = await c.commit(newKey(), { table: "a", deck: "standard-52" });
+  await c.commit(newKey(), { table: "b", deck: "standard-52" });
+  const tiles = () => liar.calls.some((call) => call.path.includes("/tile/"));
+  await c.receipt(id);
+  assert.ok(!tiles());
+  Object.defineProperty(c.ledger.log, "waits", { value: true });
+  await c.receipt(id);
+  assert.ok(tiles());
+});

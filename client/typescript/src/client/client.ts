@@ -202,7 +202,7 @@ export class Client {
   }
 
   // check proves that the newest checkpoint extends all others that were accepted. The client does
-  // it by itself before a call if many checkpoints wait for it, and for an answer about the past.
+  // it by itself before a call, also one that reads, if many checkpoints wait for it, and for an answer about the past.
   check(): Promise<void> {
     return this.ledger.log.check();
   }

@@ -174,6 +174,7 @@ export class Ledger {
 
   async reading(o: CallOptions = {}): Promise<Asked> {
     await this.remember();
+    if (this.log.waits) await this.log.check();
     return { since: this.log.size, read: true, first: 0, again: true, tries: { open: false }, signal: o.signal };
   }
 
