@@ -142,17 +142,17 @@ func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, r repl
 	case CloseRequest:
 		d.Close, err = held(r, nil, func(m *Close) error { return c.proveClose(ctx, s, &req, m, anyIndex, r) })
 	}
-	if err != nil || e.index == 0 {
-		return d, err
+	if err == nil && e.index != 0 {
+		err = c.proveEarly(ctx, s, e, first)
 	}
-	return d, c.proveEarly(ctx, s, e, first)
+	return d, afterDone(err)
 }
 
-// held reads an answer, and returns it if it is proved. err is why there is none.
+// held reads an answer to a command, and returns it if it is proved. err is why there is none.
 func held[T any](r reply, err error, prove func(*T) error) (*T, error) {
 	told, err := decoded[T](r.body, err)
 	if err == nil {
-		err = prove(told)
+		err = afterDone(prove(told))
 	}
 	if err != nil {
 		return nil, err

@@ -12,17 +12,26 @@ import (
 // a commit before it was played. In the first case the same call may be made again.
 var ErrNotWitnessed = errors.New("the policy's quorum has not cosigned it")
 
-// Unknown reports whether err leaves open what became of a command: an attempt got no answer, or the daemon did not
-// know the outcome. The same call with the same key tells.
+// Unknown reports whether err leaves open what became of a command: an attempt got no answer, the daemon did not know
+// the outcome, or what proves its answer could not be had. The same call with the same key tells.
 func Unknown(err error) bool {
 	_, ok := errors.AsType[*unresolved](err)
 	return ok
 }
 
-// unresolved is the error of a call of which an attempt may have reached the daemon.
+// unresolved is the error of a call that the daemon may have carried out.
 type unresolved struct{ error }
 
 func (u *unresolved) Unwrap() error { return u.error }
+
+// afterDone is the error of proving the answer to a command. The command was done, so an error that says nothing of the
+// answer, such as that of a further call or of the State, leaves open what became of it.
+func afterDone(err error) error {
+	if _, fault := errors.AsType[*Fault](err); err == nil || fault || errors.Is(err, ErrNotWitnessed) {
+		return err
+	}
+	return &unresolved{err}
+}
 
 // open reports whether an attempt that got a connection, and ended with err, may have been done.
 func open(err error) bool {

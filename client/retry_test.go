@@ -273,3 +273,47 @@ func TestConnections(t *testing.T) {
 	}
 	c.CloseIdleConnections()
 }
+
+// TestAfterDone: the daemon did a command, and refuses what proves its answer. The same call proves it later.
+func TestAfterDone(t *testing.T) {
+	t.Parallel()
+	d, ctx := newDaemon(t), client.FirstTried(t.Context(), time.Now())
+	own, deck := d.client(nil, nil), ptr("standard-52")
+	var refused atomic.Value
+	refused.Store("")
+	c := d.client(func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if what := refused.Load().(string); what != "" && strings.Contains(r.URL.Path, what) {
+				http.Error(w, "no", http.StatusForbidden)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}, nil)
+	parent, err := c.Commit(ctx, "parent", client.ShuffleRequest{Table: "p", Deck: deck})
+	must(t, err)
+	one, err := own.Commit(ctx, "one", client.ShuffleRequest{Table: "one", Deck: ptr("short-36")})
+	must(t, err)
+	one, err = c.Load(ctx, one.ID) // its names are not known
+	must(t, err)
+	terms, err := c.PutTerms(ctx, client.TermsDocument{Kind: client.TermsDocumentKindWheel,
+		Labels: []client.TermsLabel{{Label: "a", Weight: 1}, {Label: "b", Weight: 1}}})
+	must(t, err)
+	spin, err := c.Draws(ctx, "spin", client.DrawsRequest{Table: "w", Ranges: []uint32{2}, Terms: terms})
+	must(t, err)
+	board := client.DealRequest{Runs: []client.Run{{Count: 1, Purpose: client.PurposeBoard, Public: ptr(true)}}}
+	for what, call := range map[string]func() error{
+		"receipt":    func() error { _, err := c.Child(ctx, "c", parent, client.ShuffleRequest{Table: "p"}); return err },
+		"transcript": func() error { _, err := c.Batch(ctx, []client.Step{{Of: one, Request: board}}, false); return err },
+		"terms/":     func() error { _, err := c.Deal(ctx, spin, board); return err },
+	} {
+		refused.Store(what)
+		if err := call(); !client.Unknown(err) {
+			t.Errorf("without %s: %v", what, err)
+		}
+		refused.Store("")
+		if err := call(); err != nil {
+			t.Errorf("with %s: %v", what, err)
+		}
+	}
+}

@@ -202,3 +202,32 @@ test("a call that only reads also proves the checkpoints when many wait", async 
   await c.receipt(id);
   assert.ok(tiles());
 });
+
+test("what was done and could not be proved is unknown, and the same call proves it", async (t) => {
+  const d = await daemon(t),
+    deck = "standard-52",
+    again = { firstTried: Date.now() },
+    SPIN = [{ count: 1, purpose: "board", public: true }];
+  let refused = "",
+    full = false;
+  const state = { load: async () => null, save: async () => { if (full) throw new Error("the disk is full"); } };
+  const c = d.client({
+    state,
+    fetch: (url, init) => (refused && url.includes(refused) ? new Response("no", { status: 403 }) : fetch(url, init)),
+  });
+  const parent = await c.commit("p", { table: "p", deck }),
+    terms = await c.putTerms({ kind: "wheel", labels: ["a", "b"].map((label) => ({ label, weight: 1 })) }),
+    spin = await c.draws("w", { table: "w", ranges: [2], terms });
+  const calls = {
+    "/receipt": () => c.child("c", parent, { table: "p" }, again),
+    "/terms/": () => c.batch([{ of: spin, deal: { first: 0, runs: SPIN } }], again),
+    full: () => c.commit("f", { table: "f", deck }, again),
+  };
+  for (const [what, call] of Object.entries(calls)) {
+    if (what === "full") full = true;
+    else refused = what;
+    await assert.rejects(call(), (e) => e.unknown === true && !isFault(e), what);
+    [refused, full] = ["", false];
+    await call();
+  }
+});

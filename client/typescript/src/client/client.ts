@@ -29,7 +29,7 @@ import type {
 import { Batch, type Done, type Step } from "./batch.ts";
 import type { Committed } from "./committed.ts";
 import { fault } from "./errors.ts";
-import { believed, early, evidence, learn, loaded, notWitnessed, restore, type Status } from "./evidence.ts";
+import { answered, believed, early, evidence, learn, loaded, notWitnessed, restore, type Status } from "./evidence.ts";
 import { events } from "./events.ts";
 import { Ledger, mistake, type Asked, type CallOptions, type Config, type Proved } from "./ledger.ts";
 import { acted, inherit, proveClose, proveCommit, proveDeal, proveMix, proveReveal, says } from "./proofs.ts";
@@ -112,7 +112,7 @@ export class Client {
       { method: "POST", path: `/shuffles/${s.id}/takeover`, body: request, signal: o?.signal },
       when.tries,
     );
-    return believed(answer, async () => {
+    return answered(answer, async () => {
       const t = read<Takeover>(answer),
         repeated = t.repeated === true;
       // The daemon repeats this answer for as long as the takeover is in force.
@@ -240,7 +240,7 @@ export class Client {
   // prove proves the answer to a step. s is the step's shuffle, for a commit its parent. It is
   // internal.
   prove(step: Step, s: Committed | undefined, when: Asked, answer: string): Promise<Done> {
-    return believed(answer, async () => {
+    return answered(answer, async () => {
       if (step.shuffle || step.draw) return { shuffle: await this.asked(step, s, when, answer) };
       const shuffle = s!,
         l = this.ledger,

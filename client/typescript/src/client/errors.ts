@@ -25,8 +25,8 @@ export class ShuffledError extends Error {
   readonly requestId: string | undefined; // names the request in the daemon's log
   readonly answer: string | undefined; // for a fault: the answer's body, or the newest signed checkpoint
   readonly other: string | undefined; // for a fork: the signed checkpoint that contradicts it
-  // unknown says that the daemon may have carried out the call. The same call with the same key
-  // finds out.
+  // unknown says that the daemon may have carried out the call, or that it did and what proves its
+  // answer could not be had. The same call with the same key finds out.
   unknown = false;
 
   constructor(
@@ -49,3 +49,10 @@ export const fault = (what: string, answer: string, more: ErrorMore = {}) =>
   new ShuffledError("fault", `the answer is not to be believed: ${what}`, { ...more, answer });
 
 export const isFault = (e: unknown): e is ShuffledError => e instanceof ShuffledError && e.code === "fault";
+
+// unresolved marks an error as one that leaves open what became of a command.
+export function unresolved(e: unknown): ShuffledError {
+  const error = e instanceof ShuffledError ? e : new ShuffledError("network", `the call was ended: ${e}`, { cause: e });
+  error.unknown = true;
+  return error;
+}

@@ -7,7 +7,7 @@ import { readTranscript } from "../verify/transcript.ts";
 import type { Tape, Verdict } from "../verify/types.ts";
 import type { ShuffleState } from "./api.gen.ts";
 import type { Committed, Opened } from "./committed.ts";
-import { ShuffledError, fault } from "./errors.ts";
+import { ShuffledError, fault, unresolved } from "./errors.ts";
 import type { CallOptions, Ledger, Proved } from "./ledger.ts";
 import { proveCommit } from "./proofs.ts";
 import { pause, sleep } from "./send.ts";
@@ -155,5 +155,16 @@ export async function believed<T>(answer: string, prove: () => Promise<T>): Prom
   } catch (e) {
     if (e instanceof ShuffledError || e instanceof DOMException) throw e; // a DOMException is from the caller's signal
     throw fault("it is not what the contract says", answer, { cause: e });
+  }
+}
+
+// answered is believed for the answer to a command. The command was done, so an error that says nothing of the answer,
+// such as that of a further call or of the State, leaves open what became of it.
+export async function answered<T>(answer: string, prove: () => Promise<T>): Promise<T> {
+  try {
+    return await believed(answer, prove);
+  } catch (e) {
+    if (e instanceof ShuffledError && (e.code === "fault" || e.code === "not_witnessed")) throw e;
+    throw unresolved(e);
   }
 }
