@@ -88,7 +88,8 @@ func (p *ListShufflesParams) fits(s *ShuffleSummary) bool {
 	case p.Table != nil && s.Table != *p.Table, p.Serial != nil && s.Serial != *p.Serial,
 		p.GameRef != nil && deref(s.GameRef) != *p.GameRef, p.Owner != nil && s.Owner != *p.Owner,
 		p.Deck != nil && deref(s.Deck) != *p.Deck, p.Reason != nil && deref(s.Reason) != *p.Reason,
-		p.From != nil && s.CommittedAt.Before(p.From.Time), p.To != nil && !s.CommittedAt.Before(p.To.Time),
+		p.From != nil && s.CommittedAt.Before(p.From.Truncate(time.Millisecond)), // as the query has it
+		p.To != nil && !s.CommittedAt.Before(p.To.Truncate(time.Millisecond)),
 		p.State != nil && closed != (*p.State == ListShufflesParamsStateClosed),
 		p.Outcome != nil && deref(s.Outcome) != *p.Outcome, closed != (s.ClosedAt != nil), closed != (s.Outcome != nil),
 		continued && deref(s.Outcome) != OutcomeContinued,

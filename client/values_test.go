@@ -154,3 +154,19 @@ func TestPast(t *testing.T) {
 		}
 	}
 }
+
+// TestFinePeriod: a query has milliseconds, and what a finer period begins and ends with is compared so.
+func TestFinePeriod(t *testing.T) {
+	t.Parallel()
+	fine := func(ms int64) *Timestamp { return &Timestamp{time.UnixMilli(ms).Add(999 * time.Microsecond)} }
+	one := &ShuffleSummary{CommittedAt: timestamp(7), State: ShuffleSummaryStateOpen}
+	for _, c := range []struct {
+		p    ListShufflesParams
+		fits bool
+	}{{ListShufflesParams{From: fine(7)}, true}, {ListShufflesParams{From: fine(8)}, false},
+		{ListShufflesParams{To: fine(7)}, false}, {ListShufflesParams{To: fine(8)}, true}} {
+		if c.p.fits(one) != c.fits {
+			t.Errorf("from %v to %v: not %v", c.p.From, c.p.To, c.fits)
+		}
+	}
+}

@@ -231,3 +231,37 @@ test("what was done and could not be proved is unknown, and the same call proves
     await call();
   }
 });
+
+test("a list has what was asked for, and nothing that contradicts itself", async (t) => {
+  const d = await daemon(t),
+    liar = new Liar(),
+    c = d.client({ fetch: liar.fetch });
+  const s = await c.commit(newKey(), { table: "t", deck: "standard-52" });
+  const at = (ms) => new Date(s.committedAt.getTime() + ms).toISOString();
+  const found = async (params) => {
+    for await (const one of c.shuffles(params)) return one.id;
+  };
+  const asked = { state: "open", from: at(0), to: at(1) };
+  assert.equal(await found(asked), s.id);
+  const change = (more) =>
+    liar.tell("/shuffles", (text) => {
+      const list = JSON.parse(text);
+      return JSON.stringify({ ...list, shuffles: list.shuffles.map((one) => ({ ...one, ...more })) });
+    });
+  for (const more of [
+    { state: "closed", closed_at: at(9), outcome: "completed" },
+    { committed_at: at(-1) },
+    { committed_at: at(1) },
+    { closed_at: at(9) },
+    { outcome: "completed" },
+    { reason: "misdeal" },
+    { id: "x" },
+  ]) {
+    change(more);
+    await assert.rejects(found(asked), isFault, JSON.stringify(more));
+  }
+  change({ state: "continued", closed_at: at(9), outcome: "completed" });
+  await assert.rejects(found({}), isFault);
+  change({ state: "continued", closed_at: at(9), outcome: "continued" });
+  assert.equal(await found({}), s.id);
+});

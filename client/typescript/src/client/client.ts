@@ -55,6 +55,22 @@ export interface ListParams {
 // NAMED are the parameters that each shuffle of a list must have as they were given.
 const NAMED = ["table", "serial", "game_ref", "owner", "deck", "outcome", "reason"] as const;
 
+// fits tells whether a shuffle of a list is one that was asked for, and does not contradict itself.
+function fits(s: ShuffleSummary, p: ListParams): boolean {
+  const closed = s.state === "closed" || s.state === "continued",
+    at = Date.parse(s.committed_at);
+  return (
+    NAMED.every((name) => p[name] === undefined || s[name] === p[name]) &&
+    (p.state === undefined || closed === (p.state === "closed")) &&
+    (p.from === undefined || at >= Date.parse(p.from)) &&
+    (p.to === undefined || at < Date.parse(p.to)) &&
+    closed === (s.closed_at !== undefined) &&
+    closed === (s.outcome !== undefined) &&
+    (s.state !== "continued" || s.outcome === "continued") &&
+    (s.reason !== undefined) === (s.outcome === "void")
+  );
+}
+
 export class Client {
   readonly ledger: Ledger;
 
@@ -183,7 +199,7 @@ export class Client {
     for (let cursor = params.cursor, last = 0; ; ) {
       const page = await this.list({ ...params, ...(cursor !== undefined && { cursor }) }, o);
       for (const one of page.shuffles) {
-        if (one.id <= last || NAMED.some((name) => params[name] !== undefined && one[name] !== params[name]))
+        if (!(one.id > last) || !fits(one, params))
           throw fault("it is out of order, or was not asked for", JSON.stringify(page));
         last = one.id;
         yield one;
