@@ -344,6 +344,11 @@ func TestHostileChild(t *testing.T) {
 			t.Errorf("a child of shuffle 0 as one of %d: %q", id, got)
 		}
 	}
+	auditor := context
+	auditor.Disclosure = audit.DisclosureAuditor // and its parent is public
+	if got := differs(h.rig(auditor, nil).commit, parent.committed(), positions); got != "it is disclosed to others" {
+		t.Errorf("a child that is not disclosed as its parent is: %q", got)
+	}
 	for what, c := range map[string]struct {
 		end   *audit.Close
 		wrong bool

@@ -48,6 +48,9 @@ func (r *ShuffleRequest) context(got *audit.Context) *audit.Context {
 func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) (c *audit.Context, deck shuffle.Deck) {
 	c = r.context(got)
 	if parent != nil {
+		if r.Disclosure == nil {
+			c.Disclosure = parent.commit.Context.Disclosure
+		}
 		c.DeckHash, c.Parent = parent.commit.Context.DeckHash, &audit.Parent{ID: parent.ID}
 		c.Terms = parent.commit.Context.Terms
 		for _, p := range r.Parent.Positions {
