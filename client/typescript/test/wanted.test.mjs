@@ -1,10 +1,12 @@
-// Tests of what differs between a commit and the request for it.
+// Tests of what differs between a commit and the request for it, and of what a client is made with.
 import assert from "node:assert/strict";
 import test from "node:test";
+import { Client } from "../dist/index.js";
 import { differs, keyTag } from "../dist/client/wanted.js";
 import { PUBLIC, codeOf } from "../dist/verify/codes.js";
 
-const AUDITOR = codeOf("disclosure", "auditor"),
+const VKEY = "sandbox.example/main+40d65965+ASzBh0oxeJDnSNeggGoTcJn8zE8Q9G/VIvu+97aA8kCu",
+  AUDITOR = codeOf("disclosure", "auditor"),
   OTHERS = "it is disclosed to others";
 
 // made gives a commit with what differs looks at first.
@@ -23,4 +25,12 @@ test("a child is disclosed as its parent is, unless the request says otherwise",
   assert.notEqual(asked(made({}), {}, parent), OTHERS);
   assert.notEqual(asked(made({ disclosure: AUDITOR }), { disclosure: "auditor" }, parent), OTHERS);
   assert.notEqual(asked(made({ disclosure: AUDITOR }), {}), OTHERS);
+});
+
+test("a token that cannot be sent is refused, and not repeated", () => {
+  for (const token of ["tok_a.secret\u2026", "tok_a.secret\n", "tok_a. secret"])
+    assert.throws(
+      () => new Client({ url: "http://127.0.0.1:1", ledger: "main", vkey: VKEY, token }),
+      (e) => e.code === "caller" && /the token has/.test(e.sentence) && !`${e.stack}`.includes("secret"),
+    );
 });

@@ -97,6 +97,8 @@ export class Ledger {
     if (!NAME.test(c.ledger)) throw mistake(`the ledger's name ${JSON.stringify(c.ledger)} is none`);
     if ((c.vkey === undefined) === (c.policy === undefined))
       throw mistake("a verifier key or a policy is pinned, and not both");
+    // fetch says the whole header in its error if it cannot send it, so the token is refused here, and not repeated.
+    if (!/^[\x21-\x7e]*$/.test(c.token ?? "")) throw mistake("the token has a character that no token has");
     const { attempts = 8, pause = 100, maxPause = 5000, timeout = 30_000 } = c;
     if (!(attempts >= 1 && pause >= 0 && maxPause >= pause && timeout > 0))
       throw mistake("attempts and pauses are positive, and the first pause is the shortest");
