@@ -135,4 +135,12 @@ test("terms, of which the client makes the hash itself", async (t) => {
   await assert.rejects(c.putTerms(wheel), isFault);
   liar.tell("/terms", () => JSON.stringify({ ...terms, hash: other.hash }));
   await assert.rejects(c.putTerms(wheel), isFault);
+  // Weights that write the same bytes as those of the wheel change no label.
+  const last = await c.draws(newKey(), { table: "wheel", ranges: [4], terms }),
+    forged = wheel.labels.map((x, i) => ({ ...x, weight: x.weight - (i === 0 ? 2 ** 32 : 0) })),
+    fresh = d.client({ fetch: liar.fetch });
+  liar.tell(Buffer.from(terms.hash, "base64").toString("hex"), () => JSON.stringify({ ...wheel, labels: forged }));
+  const again = await fresh.load(last.id),
+    value = await fresh.deal(again, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] });
+  assert.deepEqual(value.labels, [value.shows[0] <= 2 ? "a" : "b"]);
 });

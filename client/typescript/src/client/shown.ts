@@ -1,8 +1,8 @@
 // What the cards and values of an answer show.
 import { equal, hex, join, str8, toBase64, u16, u32, utf8 } from "../verify/bytes.ts";
-import { codeOf } from "../verify/codes.ts";
-import { labelOf, termsHash } from "../verify/terms.ts";
-import type { Label } from "../verify/types.ts";
+import { WHEEL, codeOf } from "../verify/codes.ts";
+import { labelOf, readTerms, termsHash } from "../verify/terms.ts";
+import type { Bytes, Label } from "../verify/types.ts";
 import type { BoundTerms, Deal, KeptTerms, TermsDocument } from "./api.gen.ts";
 import { openingOf, type Committed, type Opened } from "./committed.ts";
 import { fault } from "./errors.ts";
@@ -51,10 +51,12 @@ async function wheelOf(l: Ledger, hash: Uint8Array): Promise<Label[]> {
   if (had) return had;
   const answer = await l.send({ method: "GET", path: `/terms/${name}` }),
     document = read<TermsDocument>(answer);
-  if (document.kind !== "wheel" || !document.labels || !equal(documentHash(document), hash))
+  if (document.kind !== "wheel" || !equal(documentHash(document), hash))
     throw fault("the document is another one than was asked for", answer);
-  known.set(name, document.labels);
-  return document.labels;
+  // The labels are read from the bytes that were hashed: JSON can say them in ways that write the same bytes.
+  const labels = readTerms(WHEEL, writtenOf(document)).labels!;
+  known.set(name, labels);
+  return labels;
 }
 
 // putTerms lets the daemon keep a document, and gives what a commit names it by. The hash must be
@@ -67,13 +69,12 @@ export async function putTerms(l: Ledger, body: TermsDocument, o?: CallOptions):
   return { kind, hash };
 }
 
-function documentHash({ kind, labels = [], text = "" }: TermsDocument): Uint8Array {
-  const written =
-    kind === "wheel"
-      ? join(u16(labels.length), ...labels.map((x) => join(str8(x.label), u32(x.weight))))
-      : utf8.encode(text);
-  return termsHash(codeOf("terms", kind), written);
-}
+const documentHash = (d: TermsDocument) => termsHash(codeOf("terms", d.kind), writtenOf(d));
+
+const writtenOf = ({ kind, labels = [], text = "" }: TermsDocument): Bytes =>
+  kind === "wheel"
+    ? join(u16(labels.length), ...labels.map((x) => join(str8(x.label), u32(x.weight))))
+    : utf8.encode(text);
 
 // read parses the JSON of an answer. It does not refuse members that it does not know, which a later contract can
 // have.
