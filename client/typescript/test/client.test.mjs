@@ -16,7 +16,7 @@ const FLOP = [
 
 test("a hand, from its commit to its transcript", async (t) => {
   const d = await daemon(t),
-    c = d.client();
+    c = d.client({ vkey: `${d.vkey}\n` }); // as it stands in a file
   const hand = await c.commit(newKey(), { table: "poker-1", deck: "standard-52" });
   const first = await c.deal(hand, { first: 0, runs: SEATS });
   assert.equal(first.cards.length, 4);

@@ -117,7 +117,7 @@ export class Ledger {
     this.credential = c.token?.includes(".") ? c.token.slice(0, c.token.indexOf(".")) : "";
     [this.keys, this.asks] = trusted(c);
     this.origin = this.keys[0]!.name;
-    this.full = c.policy === undefined ? { vkey: c.vkey } : { policy: c.policy };
+    this.full = c.policy === undefined ? { vkey: c.vkey!.trim() } : { policy: c.policy };
     this.signed = c.policy === undefined ? this.full : { policy: withoutQuorum(c.policy) };
     this.log = new Log(c.state, async (path) => this.tile(path));
   }
