@@ -27,49 +27,57 @@ function apart(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   return out;
 }
 
-// watch follows a table until another link is opened or a hand does not hold.
+// watch follows a table until another link is opened or a hand does not hold. What the server refuses or the network
+// loses is said, and asked for again at the next look, so that no hand is left out.
 export async function watch(link: TableLink): Promise<void> {
-  const run = ++state.runs, open = new Set<number>(), hands: Hand[] = [], log = `log/${link.ledger}/`, base = baseOf(link);
-  let read = -1, why: (() => string) | null = null;
+  const run = ++state.runs, open = new Set<number>(), waiting: number[] = [], hands: Hand[] = [], log = `log/${link.ledger}/`, base = baseOf(link);
+  let read = -1, looked = false, why: (() => string) | null = null, trouble = null as (() => string) | null;
   const title = () => t.ofTable(iso(link.table), iso(link.ledger), iso(link.host ?? location.host));
-  const show = () => showLink(() => [title(), why ? why() : hands.length === 0 ? t.noHandYet : t.followed(hands.length),
+  const show = () => showLink(() => [title(), [trouble ? `${trouble()} ` : "", why ? why() : hands.length === 0 ? t.noHandYet : t.followed(hands.length)],
     el("ol", { role: "list", class: "followed" }, ...hands.map((hand) => item(link, hand)))]);
   const text = async (path: string) => new TextDecoder().decode(await download(new URL(log + path, base)));
 
-  // closed reads the entries that came, and gives the hands of the table that they close, in their order.
-  const closed = async (): Promise<number[]> => {
-    const size = Number((await text("checkpoint")).split("\n")[1]), out: number[] = [];
+  // look reads the entries that came. The hands of the table that they close wait to be judged, in their order: at the
+  // start the newest, and then each.
+  const look = async (): Promise<void> => {
+    const size = Number((await text("checkpoint")).split("\n")[1]);
+    if (!Number.isSafeInteger(size)) throw new Error("the answer is no checkpoint");
     if (read < 0) read = Math.max(0, size - BACK);
     for (let n = Math.floor(read / WIDE); n * WIDE < size && read < size && run === state.runs; n++) {
-      const width = Math.min(WIDE, size - n * WIDE), entries = apart(await download(new URL(`${log}tile/entries/${tile(n, width)}`, base)));
-      for (let index = Math.max(read, n * WIDE); index < n * WIDE + width; index++) {
-        const e = shuffled.parts.parseEntry(entries[index - n * WIDE]!);
-        if (e.commit?.context.table === link.table) open.add(index);
-        if (e.close && open.delete(e.close.shuffle)) out.push(e.close.shuffle);
+      const width = Math.min(WIDE, size - n * WIDE), from = Math.max(0, read - n * WIDE);
+      const entries = apart(await download(new URL(`${log}tile/entries/${tile(n, width)}`, base)));
+      // Before anything is kept of a tile, all of it is parsed: a tile that breaks off is read again as a whole.
+      const came = Array.from({ length: width - from }, (_, i) => shuffled.parts.parseEntry(entries[from + i]!));
+      for (const [i, e] of came.entries()) {
+        if (e.commit?.context.table === link.table) open.add(n * WIDE + from + i);
+        if (e.close && open.delete(e.close.shuffle)) waiting.push(e.close.shuffle);
       }
       read = n * WIDE + width;
     }
-    return out;
+    if (!looked) waiting.splice(0, Math.max(0, waiting.length - FIRST));
+    looked = true;
   };
 
   for (show(); run === state.runs && why === null; await new Promise((resolve) => setTimeout(resolve, EVERY))) {
     if (document.hidden) continue;
+    const before: string | undefined = trouble?.();
     try {
-      for (const id of (await closed()).slice(-FIRST)) {
+      await look();
+      for (; waiting.length > 0 && why === null; waiting.shift()) {
+        const id = waiting[0]!;
         const { verdict } = await shuffled.judge(await download(new URL(`v1/${link.ledger}/shuffles/${id}/transcript`, base)), given());
         if (run !== state.runs) return;
+        trouble = null;
         hands.unshift({ id, verdict });
         hands.length = Math.min(hands.length, MOST);
-        if (verdict.verdict === "failed" || verdict.id !== id || verdict.table !== link.table) {
-          why = () => t.stopsAt(num(id));
-          break;
-        }
+        if (verdict.verdict === "failed" || verdict.id !== id || verdict.table !== link.table) why = () => t.stopsAt(num(id));
         show();
       }
+      trouble = null;
     } catch (e) {
-      why = e instanceof Refused ? e.why : () => t.brokeOff;
+      trouble = e instanceof Refused ? e.why : () => t.brokeOff;
     }
-    if (run === state.runs && why !== null) show();
+    if (run === state.runs && trouble?.() !== before) show();
   }
 }
 
