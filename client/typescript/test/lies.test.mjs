@@ -220,13 +220,16 @@ test("what was done and could not be proved is unknown, and the same call proves
     spin = await c.draws("w", { table: "w", ranges: [2], terms });
   const calls = {
     "/receipt": () => c.child("c", parent, { table: "p" }, again),
-    "/terms/": () => c.batch([{ of: spin, deal: { first: 0, runs: SPIN } }], again),
+    "/terms/": () =>
+      c.batch([{ key: "first", shuffle: { table: "b", deck } }, { of: spin, deal: { first: 0, runs: SPIN } }], again),
     full: () => c.commit("f", { table: "f", deck }, again),
   };
   for (const [what, call] of Object.entries(calls)) {
     if (what === "full") full = true;
     else refused = what;
-    await assert.rejects(call(), (e) => e.unknown === true && !isFault(e), what);
+    let failed;
+    await assert.rejects(call(), (e) => (failed = e).unknown === true && !isFault(e), what);
+    if (what === "/terms/") assert.deepEqual([failed.done[0].shuffle.table, failed.done[1]], ["b", {}]);
     [refused, full] = ["", false];
     await call();
   }

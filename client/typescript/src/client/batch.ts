@@ -16,7 +16,7 @@ import type {
 } from "./api.gen.ts";
 import { opOf, type Client } from "./client.ts";
 import type { Committed } from "./committed.ts";
-import { ShuffledError, fault } from "./errors.ts";
+import { ShuffledError, fault, unresolved } from "./errors.ts";
 import { mistake, type Asked, type CallOptions } from "./ledger.ts";
 import { afterOf, pause, refusedBy, sleep } from "./send.ts";
 import { read } from "./shown.ts";
@@ -36,7 +36,8 @@ export interface Step {
   close?: CloseRequest;
 }
 
-// Done is the proved answer to a step. If the step was refused, only error is set.
+// Done is the proved answer to a step. If the step was refused, only error is set. In the error of a batch, nothing is
+// set for a step whose answer was not proved.
 export interface Done {
   shuffle?: Committed;
   mix?: Mix;
@@ -69,11 +70,18 @@ export class Batch {
     const body = { operations, ...(o.allOrNone && { all_or_none: true }) };
     for (let attempt = 1; ; attempt++) {
       const tries = { open: false };
-      const answer = await l.send({ method: "POST", path: "/batch", body, signal: o.signal }, tries);
-      if (tries.open) for (const when of this.whens) when.tries.open = true;
-      const after = await this.prove(answer);
-      if (after < 0 || attempt === l.config.attempts) return this.done;
-      await sleep(Math.max(after, pause(l.config, attempt)), o.signal);
+      try {
+        const answer = await l.send({ method: "POST", path: "/batch", body, signal: o.signal }, tries);
+        if (tries.open) for (const when of this.whens) when.tries.open = true;
+        const after = await this.prove(answer);
+        if (after < 0 || attempt === l.config.attempts) return this.done;
+        await sleep(Math.max(after, pause(l.config, attempt)), o.signal);
+      } catch (e) {
+        // Not a ShuffledError: the signal ended a pause, and the steps that were refused for now are open.
+        const error = e instanceof ShuffledError ? e : unresolved(e);
+        error.done = steps.map((_, i) => this.done[i] ?? {});
+        throw error;
+      }
     }
   }
 

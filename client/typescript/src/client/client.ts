@@ -151,7 +151,8 @@ export class Client {
 
   // batch sends many steps in one request, and proves the answer to each like the single call.
   // A refused step does not stop the others, except with allOrNone. If a refused step may be tried
-  // again, the whole batch is sent again.
+  // again, the whole batch is sent again. If the batch itself fails, done of the error has the
+  // answers that were proved before.
   batch(steps: Step[], o: CallOptions & { allOrNone?: boolean } = {}): Promise<Done[]> {
     return new Batch(this, steps, o).run();
   }

@@ -1,5 +1,6 @@
 // The one class of errors, by code.
 import type { Code } from "./api.gen.ts";
+import type { Done } from "./batch.ts";
 
 // fault: the evidence of an answer does not prove it. not_witnessed: the policy's quorum has not
 // cosigned. network: a call got no answer that can be used. refused_by_gateway: not the daemon, but
@@ -28,6 +29,7 @@ export class ShuffledError extends Error {
   // unknown says that the daemon may have carried out the call, or that it did and what proves its
   // answer could not be had. The same call with the same key finds out.
   unknown = false;
+  done: Done[] | undefined; // of a batch that failed: the answers that were proved before, by step
 
   constructor(
     readonly code: ErrorCode,

@@ -15,7 +15,9 @@ export function openAll(s: Committed, { cards }: { cards: Deal["cards"] }, answe
     const o = openingOf(card),
       what = o === null ? `the card at place ${card.place} has no salt or proof` : s.open(o);
     if (what || o === null) throw fault(what, answer);
-    if (card.card !== (s.isDraw ? undefined : s.deck?.[card.value]))
+    // A value beyond the deck has no name in it, and a card without a name is none.
+    const name = s.isDraw ? undefined : s.deck?.[card.value];
+    if (card.card !== name || (name === undefined && !s.isDraw))
       throw fault(`the card at place ${card.place} has another card's name`, answer);
     return o;
   });

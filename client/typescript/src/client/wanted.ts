@@ -37,6 +37,7 @@ export function differs(
   if (c.table !== req.table) return "it is at another table";
   if (!equal(s.commit.key_tag, keyTag(c.origin, s.owner, req.table, key))) return "it is under another idempotency key";
   if (!samePlan(c, req)) return "its mix plan is another one";
+  if ((c.for_ledger ?? "") !== (req.for_ledger ?? "")) return "it is an order for another ledger";
   const disclosed = req.disclosure ? codeOf("disclosure", req.disclosure) : parent?.context.disclosure;
   if (disclosed !== undefined && c.disclosure !== disclosed) return "it is disclosed to others";
   if (req.close_by !== undefined && s.commit.close_by !== Date.parse(req.close_by))
