@@ -138,8 +138,8 @@ func (c *Client) hold(ctx context.Context, n head, past, reads bool, answer []by
 
 // Check proves, with hashes from the log's tiles, that the newest checkpoint extends every other one that the client
 // accepted, so that the ledger only grew. The next checkpoint is saved without those that it proved. The client does
-// this by itself when many checkpoints wait for it, before a call that writes and after one that reads, and for an answer
-// under an older checkpoint than it knew. A *Fault has the two signed checkpoints that contradict each other.
+// this by itself when many checkpoints wait for it, before a call that writes and after one that reads, and for an
+// answer under an older checkpoint than it knew. A *Fault has the two signed checkpoints that contradict each other.
 func (c *Client) Check(ctx context.Context) error { return c.check(ctx, 1) }
 
 // check is Check if at least so many checkpoints wait for it.

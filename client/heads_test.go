@@ -141,8 +141,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestGrowth checks an honest ledger over several tiles, by itself when many checkpoints wait, before a commit and after
-// a read, and when old shuffles are loaded.
+// TestGrowth checks an honest ledger over several tiles, by itself when many checkpoints wait, before a commit and
+// after a read, and when old shuffles are loaded.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	f := newForked(t)

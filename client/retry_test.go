@@ -302,17 +302,18 @@ func TestAfterDone(t *testing.T) {
 	spin, err := c.Draws(ctx, "spin", client.DrawsRequest{Table: "w", Ranges: []uint32{2}, Terms: terms})
 	must(t, err)
 	board := client.DealRequest{Runs: []client.Run{{Count: 1, Purpose: client.PurposeBoard, Public: ptr(true)}}}
-	for what, call := range map[string]func() error{
-		"receipt":    func() error { _, err := c.Child(ctx, "c", parent, client.ShuffleRequest{Table: "p"}); return err },
-		"transcript": func() error { _, err := c.Batch(ctx, []client.Step{{Of: one, Request: board}}, false); return err },
-		"terms/":     func() error { _, err := c.Deal(ctx, spin, board); return err },
+	child := client.ShuffleRequest{Table: "p"}
+	for what, call := range map[string]func() (any, error){
+		"receipt":    func() (any, error) { return c.Child(ctx, "c", parent, child) },
+		"transcript": func() (any, error) { return c.Batch(ctx, []client.Step{{Of: one, Request: board}}, false) },
+		"terms/":     func() (any, error) { return c.Deal(ctx, spin, board) },
 	} {
 		refused.Store(what)
-		if err := call(); !client.Unknown(err) {
+		if _, err := call(); !client.Unknown(err) {
 			t.Errorf("without %s: %v", what, err)
 		}
 		refused.Store("")
-		if err := call(); err != nil {
+		if _, err := call(); err != nil {
 			t.Errorf("with %s: %v", what, err)
 		}
 	}
