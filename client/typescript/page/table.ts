@@ -41,7 +41,7 @@ export async function watch(link: TableLink): Promise<void> {
   // start the newest, and then each.
   const look = async (): Promise<void> => {
     const size = Number((await text("checkpoint")).split("\n")[1]);
-    if (!Number.isSafeInteger(size)) throw new Error("the answer is no checkpoint");
+    if (!Number.isSafeInteger(size)) throw new Refused(() => t.brokeOff);
     if (read < 0) read = Math.max(0, size - BACK);
     for (let n = Math.floor(read / WIDE); n * WIDE < size && read < size && run === state.runs; n++) {
       const width = Math.min(WIDE, size - n * WIDE), from = Math.max(0, read - n * WIDE);
