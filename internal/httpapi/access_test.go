@@ -108,7 +108,7 @@ func TestFloodOfRecords(t *testing.T) {
 	t.Parallel()
 	const places, requests = 32, 24 // half of the places are the ledger's
 	slow := &brokenAccess{ends: make(chan struct{})}
-	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: places, Patience: config.Duration(time.Second)},
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: places, Patience: config.Duration(time.Minute)},
 		wrap: func(l Ledger) Ledger { slow.Access, l.Access = l.Access, slow; return l }})
 	slow.slow = idOf(s.regulatorToken)
 	answers := make(chan answer, requests)
