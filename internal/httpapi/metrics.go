@@ -40,6 +40,14 @@ const (
 	refusedRecord    = "access_record" // a regulator's or an administrator's, that could not be recorded
 )
 
+// begin has the refusals of a ledger counted from 0: nobody sees a rise to the first value of a series.
+func (m *metrics) begin(ledger string) {
+	for _, reason := range []string{refusedQueue, refusedToken, refusedUnknown, refusedAddress, refusedWitness,
+		refusedBytes, refusedReaders, refusedTerms, refusedFollowers, refusedRecord} {
+		m.refused.WithLabelValues(ledger, reason)
+	}
+}
+
 func (m *metrics) refuse(l *served, reason string) {
 	m.refused.WithLabelValues(l.Log.Info().Name, reason).Inc()
 }

@@ -99,10 +99,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Warnings: health.Warnings,
 		Ledgers: []LedgerReadiness{}}
 	for _, l := range ledgers {
-		live, can := l.Log.Live(), l.Log.Abilities()
-		if can.Commit == nil && l.Dealer.Latched() {
-			can.Commit = ledger.ErrLatched
-		}
+		live, can := l.Log.Live(), l.Log.Abilities(l.Dealer.Latched())
 		one := LedgerReadiness{
 			Name: l.Log.Info().Name, Ready: can.Ready(), Read: ability(can.Read), Commit: ability(can.Commit),
 			Deal: ability(can.Deal), Size: live.Size, Newest: Timestamp(live.Time), Latched: live.Latched,

@@ -234,10 +234,7 @@ func (s *Server) Add(l Ledger) error {
 		// Of the half of all places that a ledger may have, a sixteenth.
 		recording: newFairQueue[string](max(2, s.cfg.Limits.Concurrency/32), 0),
 	}
-	for _, reason := range []string{refusedQueue, refusedToken, refusedUnknown, refusedAddress, refusedWitness,
-		refusedBytes, refusedReaders, refusedTerms, refusedFollowers, refusedRecord} {
-		s.metrics.refused.WithLabelValues(info.Name, reason) // 0: no rise to the first value of a series can be seen
-	}
+	s.metrics.begin(info.Name)
 	return nil
 }
 

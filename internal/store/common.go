@@ -194,7 +194,7 @@ ORDER BY time, request LIMIT $6`
 	SQLCountAccess = `SELECT count(*) ` + OverdueAccess
 )
 
-// PutAccess implements [ledger.Store]. One record is the next of the chain, so this process adds one at a time.
+// PutAccess implements [ledger.Store]. Only one can be the next of the chain, so this process adds one at a time.
 func (c *Common) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
 	if err := c.chain.Acquire(ctx, 1); err != nil {
 		return err

@@ -170,7 +170,8 @@ func (e *Evidence) Sizes(ctx context.Context, id ledger.ID, from, to uint64, do 
 	})
 }
 
-// OfType returns the entries of a ledger whose column says that they are of a type. It reads all entries.
+// OfType returns the entries of a ledger whose column says that they are of a type. It reads all, because no index
+// helps.
 func (e *Evidence) OfType(ctx context.Context, id ledger.ID, kind int) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND type = CAST($2 AS bigint) ORDER BY idx"
 	return e.read(ctx, EntryRows, where, int64(id), int64(kind))
@@ -252,5 +253,5 @@ func (e *Evidence) Odd(ctx context.Context, t *Relation, id ledger.ID, size uint
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }
 
-// Number returns n as a statement takes it. Stored numbers have 63 bits, so a larger n becomes the largest of these.
+// Number returns n as a statement takes it. None stored has more than 63 bits: a larger n becomes the largest.
 func Number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }

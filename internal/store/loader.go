@@ -23,7 +23,7 @@ const (
 // callers; with many, callers would share few questions.
 const maxQuestions = 2
 
-// maxWaiting is how many questions wait at most. A question waits also when its callers have left.
+// maxWaiting is how many questions wait at most. Without a bound they could grow: one waits also when its callers left.
 const maxWaiting = 64
 
 // key is that of a look-up in a ledger: a key tag, or the id of a shuffle.

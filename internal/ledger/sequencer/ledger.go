@@ -133,8 +133,9 @@ func (a Abilities) Ready() bool {
 	return a.Read == nil && a.Deal == nil && (a.Commit == nil || errors.Is(a.Commit, ledger.ErrKilled))
 }
 
-// Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle.
-func (l *Ledger) Abilities() (a Abilities) {
+// Abilities returns what the ledger can do now, as far as that is not a matter of one shuffle. latched says that this
+// daemon's own latch is set.
+func (l *Ledger) Abilities(latched bool) (a Abilities) {
 	a.Commit = l.Ready()
 	if cause := stops.Of(a.Commit); cause != "" && !cause.Reads() {
 		a.Read = a.Commit
@@ -142,7 +143,7 @@ func (l *Ledger) Abilities() (a Abilities) {
 	if a.Deal = a.Commit; a.Deal == nil && l.Genesis().Deals == audit.DealsCosigned {
 		a.Deal = l.Rounds.Lacking()
 	}
-	if live := l.live.Load(); a.Commit == nil && live.Latched {
+	if live := l.live.Load(); a.Commit == nil && (latched || live.Latched) {
 		a.Commit = ledger.ErrLatched
 	} else if a.Commit == nil && live.Killed {
 		a.Commit = ledger.ErrKilled

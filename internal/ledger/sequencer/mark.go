@@ -38,7 +38,7 @@ type mark struct {
 const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645 (an origin has 128)
 
 // ReadMark returns the newest checkpoint of a mark file that one of keys signed, and its slot. A file without such a
-// checkpoint is damaged, which is an error; without a file it is a stops.NoMark. Its daemon may be running.
+// checkpoint is damaged, which is an error; without a file it is a stops.NoMark. The daemon may be running.
 func ReadMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {

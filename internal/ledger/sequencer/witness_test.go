@@ -140,14 +140,14 @@ func TestQuorum(t *testing.T) {
 	if err := l.AwaitCosigned(short, c.Index); !errors.Is(err, ledger.ErrNotWitnessed) {
 		t.Errorf("waiting for a quorum that is not there: %v", err)
 	}
-	waitFor(t, func() bool { return l.Abilities().Deal != nil })
-	if can := l.Abilities(); can.Ready() || can.Read != nil || can.Commit != nil ||
+	waitFor(t, func() bool { return l.Abilities(false).Deal != nil })
+	if can := l.Abilities(false); can.Ready() || can.Read != nil || can.Commit != nil ||
 		!errors.Is(can.Deal, ledger.ErrNotWitnessed) || !strings.Contains(ledger.Cure(can.Deal), "witnesses") {
 		t.Errorf("without a quorum: %+v", can)
 	}
 	w.down(false, 1)
 	w.awaitCosigned(l, c.Index)
-	waitFor(t, func() bool { return l.Abilities().Ready() })
+	waitFor(t, func() bool { return l.Abilities(false).Ready() })
 	w.must(l, deal)
 }
 

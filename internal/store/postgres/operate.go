@@ -54,7 +54,7 @@ func MigrateUp(ctx context.Context, dsn string, o Options) error {
 	return nil
 }
 
-// migrationLock keeps two migrations of one database apart. It needs a direct connection, which a migration has.
+// migrationLock keeps two migrations of one database apart. An advisory lock needs a direct connection.
 const migrationLock = 0x73687566666c6564 // "shuffled"
 
 // direct opens a connection that is not the daemon's. A wait for a lock, also an advisory one, ends with lock_timeout.
@@ -105,7 +105,7 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 	}
 	cfg.MaxConns = int32(o.Readers)
 	if !o.Pooler {
-		// It is set here, because an address with target_session_attrs=read-write would then find no server.
+		// Set with the connection, it would leave an address with target_session_attrs=read-write without a server.
 		cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, "SET default_transaction_read_only = on")
 			return err
