@@ -8,7 +8,7 @@ set -eu
 period=${1:-$(date -u -d "$(date -u +%Y-%m-01) -1 day" +%Y-%m)}
 bundle=$KEEP/${LEDGER:-main}-bundle
 run=$KEEP/$(date -u +%Y-%m-%dT%H%M%SZ)
-mkdir "$run" "$run/battery"
+mkdir -p "$run/battery"
 
 # step NAME FILE COMMAND… keeps what a command says in FILE, its errors in FILE.err, and its exit code in the summary.
 step() {

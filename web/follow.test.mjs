@@ -44,7 +44,7 @@ inBrowser("a table that is followed", async (t, browser, dir) => {
     await link("No hand of this table has closed yet");
     await hand("table-1", { outcome: "completed" });
     await hand("table-2", { outcome: "completed" });
-    await link("Each hand is judged when it closes, newest first: 1 so far.");
+    await link("or shortly before, is judged when it closes, newest first: 1 so far.");
     await hand("table-1", { outcome: "void", reason: "misdeal" });
     await link("newest first: 2 so far.");
     const [[first, newest], [second, oldest]] = await list();
@@ -52,6 +52,12 @@ inBrowser("a table that is followed", async (t, browser, dir) => {
     assert.match(newest, /^table-1, number 2: A void hand, void, /);
     assert.match(oldest, /^table-1, number 1: Proved, completed, /);
     await browser.shots("followed");
+    // Check without a file judges the hands of the table anew, under the key that is in the field now.
+    for (const [key, kind] of [["", "consistent"], [read("main.vkey"), "proved"]]) {
+      await browser.paste("trust", key);
+      await browser.run(`document.querySelector("#form").requestSubmit(), 0`);
+      await browser.until(`[...document.querySelectorAll(".followed li")].map((li) => li.className).join() === "consistent,${kind}"`);
+    }
     assert.ok(browser.log.every((line) => /asked for http:\/\/127\.0\.0\.1:\d+\/(#.*|log\/main\/(checkpoint|tile\/entries\/\S+)|v1\/main\/shuffles\/\d+\/transcript)?$/.test(line)), browser.log.join("\n"));
   });
 

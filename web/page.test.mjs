@@ -345,6 +345,11 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     assert.ok(changed.length > 0);
     assert.equal(r.text.match(/locked in as \d+/g).length, changed.length);
     await browser.shots("dice");
+    // On paper a die has its number, and the key is the one that judged, whatever the field and the language are now.
+    await browser.paste("trust", "another+00000000+AA==");
+    await browser.run(`{ const s = document.querySelector("#language"); s.value = "de"; s.dispatchEvent(new Event("change")); } 0`);
+    const paper = await browser.run(`document.querySelector(".paper").textContent`);
+    assert.ok(paper.includes(vkey) && paper.includes(shows.join("  ")), paper);
   });
 
   await t.test("k of n numbers, and a wheel", async () => {

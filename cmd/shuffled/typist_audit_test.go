@@ -33,7 +33,7 @@ func TestTypeAudit(t *testing.T) {
 	y.env = append(y.env, "URL="+d.url, "AUDITOR_TOKEN="+d.token("auditor.token"))
 	source, err := filepath.Abs("../../tools/cose")
 	must(t, err)
-	y.replaces("postgres://shuffled_reader@db/main", "'"+d.database+"'", "https://shuffle.example.com", d.url,
+	y.replaces("postgres://shuffled_reader@db/shuffled", "'"+d.database+"'", "https://shuffle.example.com", d.url,
 		"-C tools/cose", "-C "+source, "-o /usr/local/bin/", "-o "+y.work+"/",
 		"shuffled-cose -policy", "./shuffled-cose -policy",
 		"--from 2026-11 --to 2026-11", thisMonth())
@@ -131,7 +131,7 @@ func TestTypeLab(t *testing.T) {
 		"--key main.vkey", "--key bench-data/main.vkey", "--from 2026-11 --to 2026-11", thisMonth())
 	y.must("shuffled lab battery --from november/standard-52.bin")
 	y.env = append(y.env, "SHUFFLED_DATABASE="+d.database) // it has a password, which a configuration must not have
-	y.must(`touch audit.toml; mkdir audits; printf 'log %s\nquorum none\n' "$(cat bench-data/main.vkey)" > our.policy`)
+	y.must(`touch audit.toml; printf 'log %s\nquorum none\n' "$(cat bench-data/main.vkey)" > our.policy`)
 	script, err := filepath.Abs("../../deploy/audit.sh")
 	must(t, err)
 	said := y.block("docs/AUDIT.md", "KEEP=audits", "deploy/audit.sh", script, "2026-11", month)
@@ -157,7 +157,6 @@ func (i *installation) afterwards() {
 		"docs/operations/backup.md"
 	i.env = append(i.env, "SHUFFLED_URL="+i.url)
 	i.replaces("https://shuffle.example.com", i.url, "https://witness.example.org", "http://"+i.at,
-		"postgres://shuffled_reader@db/main", i.replace.Replace("postgres://postgres@db.example.com/shuffled"),
 		"postgres://shuffled_reader@db/shuffled", i.replace.Replace("postgres://postgres@db.example.com/shuffled"),
 		"/srv/mirror", filepath.Join(i.work, "mirror"))
 	i.must(i.replace.Replace(`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"shuffled/internal/entropy"
@@ -49,7 +50,8 @@ func OfDraws(k uint32, values int) Subject {
 }
 
 // Sample counts a first sample, and a second one if the rule requires it. fill adds the outcomes of the sample; without
-// a second one (ErrNoSecond) the verdict is Repeat. A sample on which no test is possible is not judged (ErrTooSmall).
+// a second one (ErrNoSecond) the verdict is Repeat. A sample on which no test of chance is possible is not judged
+// (ErrTooSmall).
 func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Sample, error) {
 	began := time.Now()
 	first, err := battery.New(s.Shape)
@@ -60,7 +62,9 @@ func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Samp
 		return nil, err
 	}
 	out := &Sample{Name: s.Name, Cards: s.Cards, First: first.Report()}
-	if len(out.First.Results) == 0 {
+	// That each card is there once says nothing of chance.
+	chance := func(r battery.Result) bool { return r.Test != "complete" || r.P < 1 }
+	if !slices.ContainsFunc(out.First.Results, chance) {
 		return nil, ErrTooSmall
 	}
 	out.Verdict = first.Judge(out.First, nil)

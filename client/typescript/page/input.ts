@@ -38,11 +38,11 @@ function pasted(): string {
 export const given = () => ({ ...trusted(), ...second(), auditors: believed() });
 
 export async function check(): Promise<void> {
-  const run = ++state.runs;
   const given = state.chosen ? state.chosen.bytes : pasted();
   const chosen = state.chosen, name = () => chosen ? [called(chosen), t.bytes(num(chosen.size))].join(t.comma) : t.pasted;
   if (given.length === 0 && !state.chosen) {
-    say(t.chooseFirst);
+    if (state.again) state.again();
+    else say(t.chooseFirst);
     return;
   }
   const slots = shuffled.readSlots(input("slot").value);
@@ -54,6 +54,8 @@ export async function check(): Promise<void> {
     $("slot").focus();
     return;
   }
+  const run = ++state.runs; // what is followed ends
+  state.again = null;
   say(t.checking);
   try {
     const judged = await shuffled.judge(given, { ...trusted(), ...second(), slots, auditors: believed() });

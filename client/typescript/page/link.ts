@@ -57,6 +57,7 @@ export const onTable = (watch: typeof followTable): void => { followTable = watc
 
 export async function follow(link: Link | null): Promise<void> {
   const run = ++state.runs;
+  state.again = null;
   $("link").hidden = location.hash === "";
   if (location.hash === "") return;
   state.chosen = null;

@@ -2,7 +2,7 @@
 import { blindSection } from "./blind.ts";
 import { cardSection } from "./cards.ts";
 import { concludedSection, ended, first, sentence } from "./conclusions.ts";
-import { $, el, type Child } from "./dom.ts";
+import { $, el, input, type Child } from "./dom.ts";
 import { levelSection } from "./level.ts";
 import { paper } from "./paper.ts";
 import { pastSection } from "./past.ts";
@@ -20,12 +20,12 @@ const says = (step: string, failed: boolean): string => of(t.stepSays, step)![fa
 // unread tells whether what is trusted could not be read. Then no step was begun.
 const unread = (v: Verdict): boolean => v.verdict === "cannot judge" && v.steps.length === 0;
 
-function summary(v: Verdict): Child[] {
+function summary(v: Verdict, keyOfLink: boolean): Child[] {
   if (v.verdict === "failed") return [says(v.failed!, true)];
   if (v.verdict === "consistent") return [t.consistent];
   if (v.verdict === "cannot judge") return fill(unread(v) ? t.badTrust : t.unknown, { what: tech(v.unknown!) });
-  if (v.kind === "receipt") return [state.keyOfLink ? t.receiptOfLink : t.receipt];
-  return [state.keyOfLink ? t.provedOfLink : t.proved];
+  if (v.kind === "receipt") return [keyOfLink ? t.receiptOfLink : t.receipt];
+  return [keyOfLink ? t.provedOfLink : t.proved];
 }
 
 // unchecked says that the shuffle was not worked out again, if that is so.
@@ -61,7 +61,7 @@ function shuffled({ shuffled: s, places = 0 }: Verdict): string | null {
   return places < s.cards! ? words.part(num(places), num(s.cards!), of) : words.cards(num(s.cards!), of);
 }
 
-function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined): HTMLElement {
+function verdictSection(v: Verdict, said: Child[], name: string, more: HTMLElement | undefined): HTMLElement {
   const failed = v.steps.find((s) => s.result === "failed"), unknown = passedOver(v);
   const giveKey = (v.verdict === "consistent" || unread(v)) && el("button", { type: "button", class: "plain" }, t.giveKey);
   if (giveKey) giveKey.addEventListener("click", () => $("trust").focus());
@@ -72,7 +72,7 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
       el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : bad ? of(t.endTitles, bad.code) : t.verdicts[v.verdict]),
       v.level !== undefined && pairs(handFacts(v)),
       bad && el("p", {}, el("strong", {}, sentence(bad))),
-      el("p", {}, ...bad ? [el("strong", {}, t.verdicts[v.verdict]), ". "] : [], ...summary(v), ...unchecked(v)),
+      el("p", {}, ...bad ? [el("strong", {}, t.verdicts[v.verdict]), ". "] : [], ...said, ...unchecked(v)),
       ...first(v),
       v.level !== undefined && el("p", { class: "shuffled" }, shuffled(v)),
       failed && el("p", { class: "advice" }, el("strong", {}, t.relyOnNothing), " ", of(t.advice, failed.name) ?? t.getAgain),
@@ -147,9 +147,10 @@ function factSection(v: Verdict, story: Story | null): HTMLElement | null {
 // show writes the result and puts the focus on it. When the language changes, state.result writes it again without the
 // focus.
 export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: () => string, digest: string, link: Link | undefined, more: () => HTMLElement | undefined): void {
+  const key = input("trust").value.trim(), ofLink = state.keyOfLink; // as judged: the field may change before the language
   state.result = () => {
-    const bad = ended(v), sheet = { title: bad ? of(t.endTitles, bad.code)! : t.verdicts[v.verdict], summary: summary(v) as (string | Node)[], facts: pairs(handFacts(v)), name: name(), digest };
-    $("result").replaceChildren(...[verdictSection(v, name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), blindSection(v), concludedSection(v), levelSection(v, story), stepSection(v), factSection(v, story),
+    const bad = ended(v), sheet = { title: bad ? of(t.endTitles, bad.code)! : t.verdicts[v.verdict], summary: summary(v, ofLink) as (string | Node)[], key, facts: pairs(handFacts(v)), name: name(), digest };
+    $("result").replaceChildren(...[verdictSection(v, summary(v, ofLink), name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), blindSection(v), concludedSection(v), levelSection(v, story), stepSection(v), factSection(v, story),
       el("details", { class: "json" }, el("summary", {}, t.json), el("pre", { tabindex: "0", dir: "ltr", lang: "en" }, JSON.stringify(v, null, 1))), paper(v, story, sheet)].filter((section) => section !== null));
   };
   state.result();

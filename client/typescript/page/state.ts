@@ -10,7 +10,7 @@ export interface Link { host?: string; ledger: string; id: number; key?: string;
 // A TableLink names a table whose hands are followed.
 export interface TableLink { host?: string; ledger: string; table: string }
 
-export const state: { chosen: Given | null; ticket: Given | null; keyOfLink: boolean; slotOfLink: boolean; runs: number; link: (() => void) | null; result: (() => void) | null } = {
+export const state: { chosen: Given | null; ticket: Given | null; keyOfLink: boolean; slotOfLink: boolean; runs: number; link: (() => void) | null; result: (() => void) | null; again: (() => void) | null } = {
   chosen: null,      // what is checked, with the link that it came by
   ticket: null,      // the proof of a ticket
   keyOfLink: false,  // a link brought the key in the field
@@ -18,4 +18,5 @@ export const state: { chosen: Given | null; ticket: Given | null; keyOfLink: boo
   runs: 0,
   link: null,        // writes again what is said about a link
   result: null,      // writes the verdict again
+  again: null,       // follows the table anew, and judges its hands under the key that is in the field now
 };

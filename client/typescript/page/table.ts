@@ -32,6 +32,7 @@ function apart(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
 export async function watch(link: TableLink): Promise<void> {
   const run = ++state.runs, open = new Set<number>(), waiting: number[] = [], hands: Hand[] = [], log = `log/${link.ledger}/`, base = baseOf(link);
   let read = -1, looked = false, why: (() => string) | null = null, trouble = null as (() => string) | null;
+  state.again = () => void watch(link);
   const title = () => t.ofTable(iso(link.table), iso(link.ledger), iso(link.host ?? location.host));
   const show = () => showLink(() => [title(), [trouble ? `${trouble()} ` : "", why ? why() : hands.length === 0 ? t.noHandYet : t.followed(hands.length)],
     el("ol", { role: "list", class: "followed" }, ...hands.map((hand) => item(link, hand)))]);

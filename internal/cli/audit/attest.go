@@ -43,7 +43,7 @@ Examples:
 
 The house takes a statement at POST /v1/LEDGER/shuffles/ID/statements with an auditor's token, and serves it in the transcript. A player gives the verifier key of --sign-key to shuffled verify --auditor.
 
-Exit codes: 0 every shuffle of --shuffle, or all that ended in the period, have a statement, 1 a fault, or one has none, 2 usage, 3 could not run or cannot judge.`
+Exit codes: 0 every shuffle of --shuffle, or all of the period that have ended, have a statement, 1 a fault, or one has none, 2 usage, 3 could not run or cannot judge.`
 }
 
 // attested is the result of the command, as --json prints it.
@@ -51,7 +51,7 @@ type attested struct {
 	SignedBy   string   `json:"signed_by"` // the verifier key
 	Statements []uint64 `json:"statements"`
 	KeptBack   []uint64 `json:"kept_back"` // those of --shuffle that have none
-	LeftOut    uint64   `json:"left_out"`  // how many have none: of --shuffle, or of those that ended in the period
+	LeftOut    uint64   `json:"left_out"`  // how many have none: of --shuffle, or of those of the period that ended
 }
 
 func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {

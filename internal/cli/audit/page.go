@@ -64,7 +64,7 @@ func writeAuditPage(name, dir string, r *inspect.Report) error {
 }
 
 func writePage(name string, page *template.Template, data any) error {
-	f, err := os.Create(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // evidence may have the name
 	if err == nil {
 		err = errors.Join(page.Execute(f, data), f.Close())
 	}

@@ -164,11 +164,11 @@ type shuffleFilter struct {
 }
 
 // check refuses what would be overwritten, and a filter of nothing.
-func (f shuffleFilter) check(shuffles, outcomes string) error {
+func (f shuffleFilter) check(shuffles, outcomes, page string) error {
 	if shuffles == "" && (f != shuffleFilter{Table: f.Table} || f.Table != "" && outcomes == "") {
 		return term.Usage("--table, --outcome, --reason, --owner, --deck and --game-ref choose what --shuffles FILE lists, and --table what --outcomes DIR has: give that, too")
 	}
-	for _, out := range [][2]string{{"--shuffles", shuffles}, {"--outcomes", outcomes}} {
+	for _, out := range [][2]string{{"--shuffles", shuffles}, {"--outcomes", outcomes}, {"--html", page}} {
 		if place.Exists(out[1]) {
 			return term.Usage("%s: %s exists, and nothing is overwritten: name a new one", out[0], term.Visible(out[1]))
 		}

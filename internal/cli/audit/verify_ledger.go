@@ -73,7 +73,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	if opts.Tickets, err = c.lists(s); err != nil {
 		return err
 	}
-	if err := c.shuffleFilter.check(c.Shuffles, c.Outcomes); err != nil {
+	if err := c.shuffleFilter.check(c.Shuffles, c.Outcomes, c.HTML); err != nil {
 		return err
 	}
 	owners := make(map[string]uint64)

@@ -332,8 +332,13 @@ func TestBatterySmall(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "deck")
 	writeDump(t, name, decksOf(t, "standard-52", 0, 1, lab.Binary), shuffler(stream(1), 52, false))
-	if _, out, _ := labRun(t, "--from", name); !regexp.MustCompile(`Accepted by 1 test; \d+ were not possible at this sample size`).MatchString(out) {
-		t.Errorf("one deck:\n%s", out)
+	code, out, stderr = labRun(t, "--from", name)
+	if code != term.ExitCannot || out != "" || !strings.Contains(stderr, "sample too small: nothing could be tested") {
+		t.Errorf("one deck: exit code %d\n%s%s", code, out, stderr)
+	}
+	writeDump(t, name+"s", decksOf(t, "standard-52", 0, 100, lab.Binary), shuffler(stream(1), 52, false))
+	if _, out, _ := labRun(t, "--from", name+"s"); !regexp.MustCompile(`Accepted by \d+ tests; \d+ were not possible at this sample size`).MatchString(out) {
+		t.Errorf("100 decks:\n%s", out)
 	}
 }
 
