@@ -68,6 +68,9 @@ func writePage(name string, page *template.Template, data any) error {
 	if err == nil {
 		err = errors.Join(page.Execute(f, data), f.Close())
 	}
+	if errors.Is(err, os.ErrExist) {
+		return term.Usage("--html: %s exists, and nothing is overwritten: name a new one", term.Visible(name))
+	}
 	if err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
