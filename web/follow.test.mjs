@@ -44,9 +44,9 @@ inBrowser("a table that is followed", async (t, browser, dir) => {
     await link("No hand of this table has closed yet");
     await hand("table-1", { outcome: "completed" });
     await hand("table-2", { outcome: "completed" });
-    await link("or shortly before, is judged when it closes, newest first: 1 so far.");
+    await link("is judged when it closes. The newest stand here, newest first: 1.");
     await hand("table-1", { outcome: "void", reason: "misdeal" });
-    await link("newest first: 2 so far.");
+    await link("newest first: 2.");
     const [[first, newest], [second, oldest]] = await list();
     assert.deepEqual([first, second], ["consistent", "proved"]);
     assert.match(newest, /^table-1, number 2: A void hand, void, /);
@@ -76,7 +76,7 @@ inBrowser("a table that is followed", async (t, browser, dir) => {
     t.after(() => { server.closeAllConnections(); server.close(); });
     await new Promise((resolve) => server.once("listening", resolve));
     await follow(`http://127.0.0.1:${server.address().port}`);
-    await link("newest first: 2 so far.");
+    await link("newest first: 2.");
     // While the server does not answer, more hands close than are read at the start. None is left out.
     down = true;
     await link("This server cannot answer just now");
@@ -84,7 +84,7 @@ inBrowser("a table that is followed", async (t, browser, dir) => {
     for (let i = 0; i < 12; i++) await hand("table-1", { outcome: "completed" });
     copy();
     down = false;
-    await link("newest first: 14 so far.");
+    await link("newest first: 14.");
     await browser.until(`!document.querySelector("#link").innerText.includes("This server cannot answer just now")`);
     forged = true;
     const id = await hand("table-1", { outcome: "completed" });

@@ -245,7 +245,7 @@ inBrowser("the page and a player's part", async (t, browser) => {
     await browser.paste("trust", c.trust.vkey);
     const seen = await browser.judged(() => browser.paste("text", c.file));
     assert.deepEqual([seen.json.verdict, seen.steps.at(-1)], ["proved", "ok"]);
-    assert.match(seen.text, /Stated by lab\.example\/shuffles, whom you trust, after opening the random bytes .*: .* the deck held each card once/);
+    assert.match(seen.text, /Stated under a key that you trust, by lab\.example\/shuffles, after opening the random bytes .*: .* the deck held each card once/);
     const alone = await judge(browser, "stated", vector("good", "stated-nobody-trusted"));
     assert.equal(alone.steps.at(-1), "not-checked");
     assert.match(alone.text, /It does not prove: That the deck held each card once, .*: this file does not show it/);
@@ -257,7 +257,7 @@ inBrowser("the page and a player's part", async (t, browser) => {
       ["blind-closed", "Proved", "lab.example.org/orders has an order of the places"],
       ["blind-open", "Proved", "lab.example.org/orders has an order of the places"],
       ["blind-silent", "A void hand", "It does not prove: That the co-dealer opened no more places", ", void, the co-dealer gave no valid answer", "Proved. "],
-      ["blind-looked", "Opened and not dealt on", "opened more places of this shuffle (3) than were dealt", "Proved. "]]) {
+      ["blind-looked", "Opened and not dealt on", "than were dealt, or are named by the close: 3 more.", "Proved. "]]) {
       const { file, trust } = vector("good", name);
       await browser.open(PAGE);
       await browser.paste("trust", trust.vkey);
@@ -405,7 +405,10 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     const shown = await browser.run(`[...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h5").textContent, h.querySelectorAll("li").length])`);
     assert.deepEqual(shown, [["box-1", 2], ["dealer", 2], ["box-1", 2], ["dealer", 1]]);
     assert.equal(r.json.last_round, 2);
+    assert.doesNotMatch(r.text, /may follow/);
     await browser.shots("rounds");
+    const open = await judge(browser, "open-rounds", vector("good", "open-rounds")); // SPEC 10.4
+    assert.match(open.text, new RegExp(`More cards of round ${open.json.last_round} may follow: this file does not show that it is over\\.`));
   });
 
   await t.test("times by the reader's clock", async () => {
@@ -417,7 +420,7 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
 
   await t.test("an order handed over, and the last hand", async () => {
     const r = await played("order", { deck: deckOf(12), m: 12, lo: 4, hi: 9, deals: [{ cards: 2 }, { cards: 10, purpose: 6, recipient: "", public: 0 }] });
-    assert.match(r.text, /All 10 cards from place 2 on were handed to the house’s back end in this order, which deals by itself/);
+    assert.match(r.text, /All 10 cards from place 2 on were handed in this order to the house’s back end, which deals by itself/);
     assert.deepEqual(r.hands.map(([name, its]) => [name, its.length]), [["seat-1", 2], ["Handed to the back end", 10]]);
     assert.match(r.text, new RegExp(`The cut card has come out, in front of place ${r.json.end_at}: `));
     assert.equal(await browser.run(`[...document.querySelectorAll(".cards li")].findIndex((li) => li.className === "cut")`), r.json.end_at); // the lists stand in the order of the places

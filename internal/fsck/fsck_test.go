@@ -18,22 +18,20 @@ import (
 	"shuffled/internal/testdb"
 )
 
-var scratch []string // directories, removed by TestMain
+var scratch string // the directory of those that tempDir makes, removed by TestMain
 
 func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "fsck"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(testdb.M{M: m}, goleak.Cleanup(func(code int) {
-		for _, dir := range scratch {
-			os.RemoveAll(dir)
-		}
+		os.RemoveAll(scratch)
 		os.Exit(code)
 	}))
 }
 
-func tempDir() (string, error) {
-	dir, err := os.MkdirTemp("", "fsck")
-	scratch = append(scratch, dir)
-	return dir, err
-}
+func tempDir() (string, error) { return os.MkdirTemp(scratch, "") }
 
 func made(t testing.TB) *material {
 	t.Helper()

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -315,6 +316,24 @@ func notBlind(b *badAdder) {
 	}
 	b.file(unjudged, "blind-later-type-decides", "a line of an unknown type would complete the co-dealer's quorum",
 		marshal(b.T, f), func(v *vector) { v.Trust.CoDealer = needs })
+	second, err := audit.ParseReceipt(f.CoDealer.Receipts[1])
+	must(b.T, err)
+	second.Proof = slices.Clone(second.Proof)
+	second.Proof[0][0] ^= 1
+	f.CoDealer.Receipts[1] = second.Text()
+	b.file(stepCoDealer, "blind-inclusion-first", "the same, and the next receipt does not lead to its root",
+		marshal(b.T, f), func(v *vector) { v.Trust.CoDealer = needs })
+	p = hand(b.T)
+	p.game.h.rotate("second ledger key")
+	f = p.play(two...).transcript()
+	f.CoDealer.Receipts[0], f.CoDealer.Receipts[1] = f.CoDealer.Receipts[1], f.CoDealer.Receipts[0]
+	key, err := audit.ParseReceipt(f.Keys[0].Receipt + f.Keys[0].Checkpoint)
+	must(b.T, err)
+	key.Entry = bytes.Replace(key.Entry, p.game.h.key.public(), append([]byte{9}, p.game.h.key.public()[1:]...), 1)
+	key.Checkpoint = nil
+	f.Keys[0].Receipt = key.Text()
+	b.file(unjudged, "blind-keys-first", "a key of a later type, and behind it receipts of the co-dealer in another order",
+		marshal(b.T, f))
 	blindly(stepFormat, "no-receipts", "a co-dealer without receipts", func(p *pair) *openings.Transcript {
 		f := p.play(two...).transcript()
 		f.CoDealer.Receipts = []string{}

@@ -55,6 +55,15 @@ func chainFiles(t testing.TB, add adder) {
 	add("continued-rounds", "a shoe whose second round may go on in its stub", shoe.file(""))
 	add("child-rounds", "the stub of a shoe, which goes on with its rounds", rest.file(""))
 
+	h = open(t).cheating()
+	of := h.commitTo(h.cards(sixCards), sixCards)
+	ctx := h.cards(sixCards)
+	ctx.Recipe, ctx.Parent = shuffle.Recipe{Cards: 2, Take: 2}, &audit.Parent{ID: of.id, Positions: []uint16{4, 1<<16 - 1}}
+	widest := h.commitTo(ctx, sixCards, func(c *audit.Commit, g *game) { g.plant(c, of.values[4:]) })
+	of.close(audit.OutcomeContinued, 0)
+	add("child-widest", "of the last position that can be written, which only the parent's file shows to be none",
+		widest.deal(board(1)).file(""))
+
 	hand, stub = continued(open(t), audit.DisclosurePublic)
 	last := stub.childOf(1, 0)
 	add("continued-twice", "a stub that was shuffled again, too", stub.file(""))

@@ -404,6 +404,9 @@ func receiptsOf(t testing.TB, add adder) {
 	late := h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
 	add("receipt-beyond-9999", "the last time there is, which the verdict cannot write and leaves out",
 		[]byte(h.receipt(late).Text()))
+	h = open(t).cheating()
+	none := h.add(&audit.Takeover{Extent: audit.ExtentPlay, Reason: "a reason"})
+	add("receipt-of-shuffle-0", "an entry that names shuffle 0: the verdict leaves it out", []byte(h.receipt(none).Text()))
 	h = g.h
 	nothing := func(v *vector) {
 		v.Trust = vectorTrust{}

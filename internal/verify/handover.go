@@ -145,11 +145,11 @@ type succession struct {
 }
 
 // follow takes keys in: the keys before an element and its own key sign its checkpoint. Trust goes forwards only,
-// because a key is replaced when it may be in other hands. The checkpoint of a receipt alone may be larger, when other
-// keys are in force: then nothing follows from its key.
+// because a key is replaced when it may be in other hands. If the entry of a receipt alone is not the last of its
+// checkpoint, nothing follows from its key.
 func (s *succession) follow(origin string, keys []handover) error {
 	s.Origin, s.handedOn = cmp.Or(s.Origin, origin), make(map[uint64]bool)
-	if len(keys) == 1 && keys[0].head.Size > keys[0].Index+1 {
+	if len(keys) == 1 && keys[0].head.Size != keys[0].Index+1 {
 		return nil
 	}
 	for _, h := range keys {

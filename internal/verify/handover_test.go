@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/audit/openings"
@@ -212,6 +213,12 @@ func wrongHandovers(b *badAdder) {
 	}
 	alone("old-only", "the entry of a new key alone, the last of a checkpoint that this key did not sign",
 		func(r *audit.Receipt) { r.Checkpoint = signedBy(b.T, checkpointOf(b.T, r), mainKey(b.T)) })
+	root, err := tlog.TreeHash(3, g.h.reader())
+	must(b.T, err)
+	smaller := g.h.handed[0]
+	smaller.Checkpoint = signedBy(b.T, audit.Checkpoint{Origin: g.h.key.name, Size: 3, Root: root}.Text(), mainKey(b.T))
+	b.file(stepInclusion, "rotated-receipt-smaller", "the entry of a new key alone, under a checkpoint from before it",
+		[]byte(smaller.Text()))
 	alone("weak-key", "the same with a key of small order", func(r *audit.Receipt) {
 		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(smallOrder), 1))
 	})

@@ -184,11 +184,10 @@ func (t *transcript) entries() (string, error) {
 			return "", err
 		}
 	}
-	if err := t.orderEntries(); err != nil {
+	if err := handoverEntries(t.keys); err != nil { // in the order of the file (docs/SPEC.md sections 1.4, 8)
 		return "", err
 	}
-	return fmt.Sprintf("shuffle %d: %s, %s", t.file.ID, many(len(t.deals), "deal", "deals"), t.v.State),
-		handoverEntries(t.keys)
+	return fmt.Sprintf("shuffle %d: %s, %s", t.file.ID, many(len(t.deals), "deal", "deals"), t.v.State), t.orderEntries()
 }
 
 // many writes a number of things, with one word for one and another for more.

@@ -101,8 +101,9 @@ def takeovers(case):
             place = entry.body["first_place"] + sum(run["cards"] for run in entry.body["runs"])
         if entry.kind != "takeover":
             continue
-        listed.append({"index": index, "time": rfc3339(entry.time), "identity": entry.identity,
-                       "credential": entry.credential, "from": owner, "place": place,
+        time = {"time": rfc3339(entry.time)} if rfc3339(entry.time) else {}
+        listed.append({"index": index, **time, "identity": entry.identity, "credential": entry.credential,
+                       "from": owner, "place": place,
                        "extent": codes.name("extent", entry.body["extent"]),
                        "reason": entry.body["reason"]})
         owner = entry.identity
@@ -214,8 +215,9 @@ def request_of(case, deal, unplayed):
             item["round"] = run["round"]
         runs.append(item)
     request = {"place": deal.body["first_place"],
-               "places": sum(run["cards"] for run in deal.body["runs"]), "runs": runs,
-               "time": rfc3339(deal.time)}
+               "places": sum(run["cards"] for run in deal.body["runs"]), "runs": runs}
+    if rfc3339(deal.time):
+        request["time"] = rfc3339(deal.time)
     if deal.body["asked"]["state"] != bytes(32):
         request["state"] = to_base64(deal.body["asked"]["state"])
     if unplayed:

@@ -86,7 +86,7 @@ class KeyChain:
             return "a key that is none"
         for index, _, checkpoint in self.entries:
             for signer in self.in_force(index) + self.in_force(index + 1):
-                if not checkpoint.signed_by(signer[1]):
+                if not signed_by_each(checkpoint, [signer[1]]):
                     return "a key's checkpoint"
             if self.signed(checkpoint):
                 self.handed_on.add(index)

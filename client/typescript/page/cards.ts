@@ -73,6 +73,7 @@ export function cardSection(v: Verdict, story: Story | null): HTMLElement | null
       : el("div", { class: "hands" }, ...all.map(({ title: name, kind, places: its }) => el("section", { class: `hand ${kind}` }, el(named ? "h5" : "h4", {}, name), list(v, look, story, its, true))))];
   });
   return el("section", {}, title, ...drawn,
+    v.last_goes_on && el("p", { class: "help" }, t.roundGoesOn(v.last_round!)),
     opened < story.dealt.length && el("p", { class: "help" }, t.faceDown),
     v.places! > 1 && el("p", { class: "help" }, t.counts(v.shown ?? 0, v.next ?? 0, opened, v.places!)), ...told,
     story.dealt.length > MOST_CARDS ? el("p", {}, t.moreBelow(story.dealt.length - MOST_CARDS)) : null);

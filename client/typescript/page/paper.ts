@@ -3,7 +3,7 @@ import { hands, rounds } from "./cards.ts";
 import { all } from "./conclusions.ts";
 import { el } from "./dom.ts";
 import { face, lookOf } from "./faces.ts";
-import { fill, iso, num, t } from "./words.ts";
+import { fill, iso, num, t, when } from "./words.ts";
 import type { Story, Verdict } from "../src/verify/types.ts";
 
 // A Sheet has what the sheet says besides the verdict: its headline and facts, the key that was given, and the file that
@@ -31,7 +31,7 @@ export function paper(v: Verdict, story: Story | null, { title, summary, facts, 
     v.level !== undefined && facts, ...story && v.level !== undefined ? shown(v, story) : [],
     ...list(t.saysHead, all(v, "says")),
     el("h3", {}, t.paperHow), el("p", {}, t.paperSteps, " ", ...v.steps.flatMap((s, i) => [i > 0 ? "; " : "", el("code", { dir: "ltr" }, s.name), ` ${results[s.result]}`])),
-    v.witnesses && el("p", {}, t.witnessesAt, ": ", v.witnesses.map((w) => t.at(iso(w.name), w.time ?? t.noTime)).join("; ")),
+    v.witnesses && el("p", {}, t.witnessesAt, ": ", v.witnesses.map((w) => t.at(iso(w.name), w.time ? when(w.time) : t.noTime)).join("; ")),
     ...list(t.notHead, all(v, "not")),
     el("h3", {}, t.paperRepeat), el("p", {}, ...fill(t.repeat, { command: el("code", { dir: "ltr" }, "shuffled verify --key KEY FILE") })),
     el("dl", { class: "pairs" }, el("dt", {}, t.keyGiven), el("dd", {}, key === "" ? t.noKeyGiven : el("code", { dir: "ltr" }, key)), el("dt", {}, t.file), el("dd", {}, name), el("dt", {}, hash), el("dd", {}, el("code", { dir: "ltr" }, digest)),

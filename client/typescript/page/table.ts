@@ -71,7 +71,7 @@ export async function watch(link: TableLink): Promise<void> {
         trouble = null;
         hands.unshift({ id, verdict });
         hands.length = Math.min(hands.length, MOST);
-        if (verdict.verdict === "failed" || verdict.id !== id || verdict.table !== link.table) why = () => t.stopsAt(num(id));
+        if (verdict.verdict === "failed" || verdict.id !== id || verdict.table !== link.table) why = () => t.stopsAt(String(id));
         show();
       }
       trouble = null;

@@ -87,7 +87,7 @@ func (s *State) supposedParent(c *audit.Commit, m int, by audit.Entry) opened {
 		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}}
 	parent := &audit.Commit{Context: context, Serial: 1, CloseBy: audit.MaxInteger}
 	o := s.opening(c.Context.Parent.ID, parent, s.table(c.Context.Table), by)
-	o.m, o.next, o.latest = m, uint16(m), audit.MaxInteger
+	o.m, o.next, o.latest = m, uint16(min(m, 1<<16-1)), audit.MaxInteger
 	return o
 }
 

@@ -262,7 +262,7 @@ func historyOf(r verify.Request) string {
 // unplayedOf says what was opened and not dealt.
 func unplayedOf(r verify.Request) string {
 	if r.Cards == nil {
-		return "The co-dealer entered this, no card of it was opened to the house, and the shuffle ended without a deal of these places."
+		return "The co-dealer entered this. By the house's word no card of it was opened to the house. The shuffle ended without a deal of these places."
 	}
 	var cards []string
 	for _, c := range r.Cards {

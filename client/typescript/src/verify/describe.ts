@@ -31,7 +31,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
     const { index, entry } = receipts[0]!;
     out.entry = { index, type: entry.opaque ? told("entry", entry.opaque.type) : entry.type, time: time(entry.time), identity: entry.identity, credential: entry.credential };
     const body = entry.mix ?? entry.deal ?? entry.close ?? entry.takeover ?? entry.reveal ?? entry.disclosure;
-    return Object.assign(out, { id: body?.shuffle }, s.commit && describeCommit(s.commit),
+    return Object.assign(out, { id: body?.shuffle || undefined }, s.commit && describeCommit(s.commit),
       entry.close && { state: entry.close.outcome === CONTINUED ? "continued" : "closed", ...describeClose(entry, entry.close) });
   }
   const runs = dealt(s);

@@ -54,8 +54,8 @@ export function stepEntries(s: State): Outcome {
     else if (entry.takeover) found.takeovers.push(receipt as Of<"takeover">);
     else Object.assign(found, { [type]: receipt });
   }
+  readHandovers(s.file.keys); // in the order of the file (SPEC 1.4, 8)
   const order = readOrder(s, commit.entry.commit.context);
-  readHandovers(s.file.keys);
   const close = found.close?.entry.close;
   const disclosed = found.disclosure?.entry.disclosure ?? (close?.outcome === CONTINUED ? null : close ?? null);
   Object.assign(s, found, { order, genesis, commit, context: commit.entry.commit.context, disclosed });
