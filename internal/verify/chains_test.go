@@ -58,7 +58,8 @@ func chainFiles(t testing.TB, add adder) {
 	h = open(t).cheating()
 	of := h.commitTo(h.cards(sixCards), sixCards)
 	ctx := h.cards(sixCards)
-	ctx.Recipe, ctx.Parent = shuffle.Recipe{Cards: 2, Take: 2}, &audit.Parent{ID: of.id, Positions: []uint16{4, 1<<16 - 1}}
+	ctx.Recipe = shuffle.Recipe{Cards: 2, Take: 2}
+	ctx.Parent = &audit.Parent{ID: of.id, Positions: []uint16{4, 1<<16 - 1}}
 	widest := h.commitTo(ctx, sixCards, func(c *audit.Commit, g *game) { g.plant(c, of.values[4:]) })
 	of.close(audit.OutcomeContinued, 0)
 	add("child-widest", "of the last position that can be written, which only the parent's file shows to be none",

@@ -187,7 +187,8 @@ func (t *transcript) entries() (string, error) {
 	if err := handoverEntries(t.keys); err != nil { // in the order of the file (docs/SPEC.md sections 1.4, 8)
 		return "", err
 	}
-	return fmt.Sprintf("shuffle %d: %s, %s", t.file.ID, many(len(t.deals), "deal", "deals"), t.v.State), t.orderEntries()
+	said := fmt.Sprintf("shuffle %d: %s, %s", t.file.ID, many(len(t.deals), "deal", "deals"), t.v.State)
+	return said, t.orderEntries()
 }
 
 // many writes a number of things, with one word for one and another for more.
