@@ -176,6 +176,7 @@ func TestOutcomesJudged(t *testing.T) {
 		case want != "" && (code != term.ExitUsage || !strings.Contains(string(said), want)):
 			t.Errorf("%s: exit code %d, want %q: %s", file, code, want, said)
 		case want == "" && !strings.Contains(string(said), "Accepted by") &&
+			!strings.Contains(string(said), "sample too small: ") && // of so few no test of chance is possible
 			!strings.Contains(string(said), "borderline"): // as one fair sample in a thousand is
 			t.Errorf("%s: exit code %d: %s", file, code, said)
 		}

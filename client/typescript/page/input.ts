@@ -41,8 +41,7 @@ export async function check(): Promise<void> {
   const given = state.chosen ? state.chosen.bytes : pasted();
   const chosen = state.chosen, name = () => chosen ? [called(chosen), t.bytes(num(chosen.size))].join(t.comma) : t.pasted;
   if (given.length === 0 && !state.chosen) {
-    if (state.again) state.again();
-    else say(t.chooseFirst);
+    (state.again ?? (() => say(t.chooseFirst)))();
     return;
   }
   const slots = shuffled.readSlots(input("slot").value);
