@@ -5,7 +5,7 @@ import { ended } from "./conclusions.ts";
 import { Refused, baseOf, download, showLink } from "./link.ts";
 import { given } from "./input.ts";
 import { state, type TableLink } from "./state.ts";
-import { iso, num, of, t, when } from "./words.ts";
+import { iso, of, t, when } from "./words.ts";
 import type { Verdict } from "../src/verify/types.ts";
 
 // What is read at most: entries before the newest at the start, entries at one look, hands at the start, hands in the
