@@ -409,6 +409,7 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     await browser.shots("rounds");
     const open = await judge(browser, "open-rounds", vector("good", "open-rounds")); // SPEC 10.4
     assert.match(open.text, new RegExp(`More cards of round ${open.json.last_round} may follow: this file does not show that it is over\\.`));
+    assert.match(await browser.run(`document.querySelector(".paper").textContent`), /may follow: this file does not show that it is over\./);
   });
 
   await t.test("times by the reader's clock", async () => {
