@@ -96,6 +96,11 @@ type Verdict struct {
 	Retested []Result `json:"retested,omitempty"`
 }
 
+// Tested reports whether a test of chance was possible. That each card is there once says nothing of chance.
+func (r *Report) Tested() bool {
+	return slices.ContainsFunc(r.Results, func(t Result) bool { return t.Test != "complete" || t.P < 1 })
+}
+
 // Judge applies the two-stage rule. It rejects at once if an adjusted p of the first report is below
 // RejectAtOnce, and accepts if none is below Level. In between, the tests below Level are judged alone, at
 // Level by Holm, on a second independent sample of the same size; without one (nil) the decision is Repeat.
@@ -105,7 +110,7 @@ func (b *Battery) Judge(first, second *Report) Verdict {
 	switch {
 	case first.Outcomes == 0:
 		return Verdict{Decision: Reject, Why: "the sample is empty"}
-	case len(first.Results) == 0:
+	case !first.Tested():
 		return Verdict{Decision: Repeat, Why: "the sample is too small: nothing could be tested"}
 	case first.Rejected:
 		return Verdict{Decision: Reject, Why: fmt.Sprintf("first sample: an adjusted p is below %v", RejectAtOnce)}

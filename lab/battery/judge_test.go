@@ -53,6 +53,11 @@ func TestJudge(t *testing.T) {
 		r.conclude()
 		return r
 	}
+	only := func(p float64) *Report {
+		r := &Report{Shape: s, Outcomes: 9, Results: []Result{{Test: "complete", P: p}}}
+		r.conclude()
+		return r
+	}
 	tests := []struct {
 		name          string
 		first, second *Report
@@ -61,6 +66,8 @@ func TestJudge(t *testing.T) {
 	}{
 		{"nothing", report(9, 0.5, 0.9), nil, Accept, 0},
 		{"nothing tested", report(9), nil, Repeat, 0},
+		{"every card once, and no test of chance", only(1), nil, Repeat, 0},
+		{"a card missing, and no test of chance", only(0), nil, Reject, 0},
 		{"no sample", report(0, 0.5, 0.9), nil, Reject, 0},
 		{"just above the level", report(9, 0.0051, 0.9), nil, Accept, 0},
 		{"below at once", report(9, 0.00004, 0.9), nil, Reject, 0},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"shuffled/internal/entropy"
@@ -62,9 +61,7 @@ func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Samp
 		return nil, err
 	}
 	out := &Sample{Name: s.Name, Cards: s.Cards, First: first.Report()}
-	// That each card is there once says nothing of chance.
-	chance := func(r battery.Result) bool { return r.Test != "complete" || r.P < 1 }
-	if !slices.ContainsFunc(out.First.Results, chance) {
+	if !out.First.Tested() {
 		return nil, ErrTooSmall
 	}
 	out.Verdict = first.Judge(out.First, nil)
